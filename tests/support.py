@@ -1,9 +1,12 @@
-"""What tests of the processor share: tools that record their runs, steps, and ways to call."""
+"""What tests of many folders share: tools that record their runs, steps, ways to call, and doubles."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import pytest
 
 from tool_search_processor import InputStep, ProviderError, Tool, ToolSearchProcessor
 from tool_search_processor.search.protocol import Document, Hit
@@ -147,6 +150,11 @@ async def counts(store):
     """Return what a store counts of what is alive."""
     stats = await store.stats()
     return {key: stats[key] for key in ("threads", "loaded")}
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return what was logged as a warning, or worse."""
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 class Down:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.support import names
 from tool_search_processor import Catalog, ToolSearchProcessor
 from tool_search_processor.errors import ConfigurationError, DuplicateToolError, ReservedToolNameError
 from tool_search_processor.providers import (
@@ -114,10 +115,6 @@ class Gate(Transform):
         if found is None or name == "denied":
             return None
         return found.replace(description="another") if name == "changed" else found
-
-
-def names(listed):
-    return [item.name for item in listed]
 
 
 async def listed(catalog, **context):

@@ -8,9 +8,9 @@ import logging
 
 import pytest
 
-from tests.catalog.test_experience import ASKED, call, names, searcher, tools, use
+from tests.catalog.learning import ASKED, call, names, searcher, tools, use
 from tests.search.fake_embedder import FakeEmbedder
-from tests.support import make
+from tests.support import make, warnings
 from tool_search_processor import Agent, Experience, StaticProvider, testing
 from tool_search_processor.search.experience.entries import Entry, Limits, Observation
 from tool_search_processor.search.hybrid import HybridIndex
@@ -27,10 +27,6 @@ def tenant(context):
 
 def by(user):
     return {"user": user}
-
-
-def warnings(caplog):
-    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 @pytest.mark.parametrize("by_author", [False, True], ids=["learned", "of the author"])

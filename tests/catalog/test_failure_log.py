@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from tests.support import warnings
 from tool_search_processor import Catalog
 from tool_search_processor.catalog.failure_log import FailureLog
 from tool_search_processor.errors import ProviderError
@@ -35,10 +36,6 @@ class Down(Provider):
 async def list_everything(catalog):
     for kind in KINDS:
         await getattr(catalog, f"list_{kind}")()
-
-
-def warnings(caplog):
-    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 @pytest.mark.parametrize("error", [ConnectionError("gone"), ProviderError("the server has ended")])

@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from tests.support import names
 from tool_search_processor.catalog.indexes import MAX_EXTRA, IndexPool
 from tool_search_processor.catalog.toolsets import Part, ToolSet
 from tool_search_processor.errors import ConfigurationError
@@ -108,10 +109,6 @@ SHARED = ToolSet(
 
 def many(word, number=MAX_EXTRA + 1):
     return [Tool(f"{word}_{i}", description=f"{word} number {i}") for i in range(number)]
-
-
-def names(hits):
-    return [hit.name for hit in hits]
 
 
 # -- strategies

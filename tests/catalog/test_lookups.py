@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.catalog.test_finding import Given, view_of
+from tests.catalog.views import Given, view_of
 from tests.support import Policy
 from tool_search_processor.catalog.lookups import find_by_name, find_named, suggest
 from tool_search_processor.policy.admission import Admission

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support import names
 from tool_search_processor.catalog.name_register import GIVEN_DIRECTLY, NameRegister, Offer
 from tool_search_processor.errors import DuplicateToolError, ReservedToolNameError
 from tool_search_processor.providers.refusals import RefusedTool
@@ -20,10 +21,6 @@ class LookupOnly(dict):
 
 def imported(original, name="a_b", **fields):
     return Tool(name, metadata={"original_name": original}, **fields)
-
-
-def names(tools):
-    return [tool.name for tool in tools]
 
 
 def offers(*tools, place="one"):

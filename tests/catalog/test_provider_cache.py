@@ -5,6 +5,7 @@ import logging
 
 import pytest
 
+from tests.support import names
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.catalog.backoff import ProviderLimits
 from tool_search_processor.catalog.provider_cache import Source
@@ -41,10 +42,6 @@ class Flaky:
         if self.error is not None:
             raise self.error
         return self.tools
-
-
-def names(tools):
-    return [tool.name for tool in tools]
 
 
 # -- reading

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support import ScoredIndex
+from tests.support import ScoredIndex, names
 from tool_search_processor.catalog.indexes import IndexPool
 from tool_search_processor.catalog.request_view import CatalogView
 from tool_search_processor.catalog.toolsets import ToolSet
@@ -19,10 +19,6 @@ SHARED = ToolSet(
 
 def view(*own, **options):
     return CatalogView(SHARED, ToolSet(own), indexes=IndexPool("bm25"), **options)
-
-
-def names(tools):
-    return [tool.name for tool in tools]
 
 
 def test_shared_tools_come_first_and_an_own_one_hides_its_namesake():

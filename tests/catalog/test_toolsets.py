@@ -5,13 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.support import names
 from tool_search_processor.catalog.toolsets import ToolSet, has_any_label
 from tool_search_processor.search.protocol import Document
 from tool_search_processor.tools import Tool
-
-
-def names(tools):
-    return [tool.name for tool in tools]
 
 
 def test_order_length_and_names():

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.processor.test_search_tool import Run
-from tests.support import Down
+from tests.support import Down, Run
 from tool_search_processor import Catalog, ProviderError, Tool, ToolSearchProcessor
 from tool_search_processor.providers import StaticProvider
 

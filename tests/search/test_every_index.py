@@ -1,26 +1,18 @@
 """What every index in this process keeps to, whatever it is given."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.search.fake_embedder import FakeEmbedder
+from tests.search.makers import MAKERS
+from tests.support import names
 from tool_search_processor.errors import InvalidPatternError
-from tool_search_processor.search.bm25 import BM25Index
-from tool_search_processor.search.fuzzy import FuzzyIndex
-from tool_search_processor.search.hybrid import HybridIndex
-from tool_search_processor.search.protocol import Document
-from tool_search_processor.search.regex import RegexIndex
-from tool_search_processor.search.vector import VectorIndex
+from tool_search_processor.search.index import Index
+from tool_search_processor.search.protocol import Document, SearchIndex
 
-MAKERS = {
-    "bm25": BM25Index,
-    "regex": RegexIndex,
-    "fuzzy": FuzzyIndex,
-    "vector": lambda: VectorIndex(FakeEmbedder()),
-    "hybrid": lambda: HybridIndex(vector=VectorIndex(FakeEmbedder())),
-    "rrf": lambda: HybridIndex(vector=VectorIndex(FakeEmbedder()), fusion="rrf"),
-}
 EVERY = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 
 HOSTILE = (
@@ -38,10 +30,18 @@ QUERIES = (
     "send a mail to them. " * 40,
     ". ".join(f"word{number} mail please now" for number in range(40)),
 )
+FEW = (
+    Document("create_issue", description="Open an issue in a repository."),
+    Document("sendMail", description="Send a message to a person."),
+    Document("поиск_файла", description="Найти файл по имени"),
+    Document("天気予報", description="東京の天気"),
+)
 
 
-def names(hits):
-    return [hit.name for hit in hits]
+@EVERY
+def test_it_is_a_search_index_that_counts(make):
+    assert isinstance(make(), SearchIndex)
+    assert isinstance(make(), Index)
 
 
 @EVERY
@@ -79,3 +79,37 @@ def test_hostile_texts_give_a_list_in_order_of_whole_scores(make, documents, que
     assert index.search(query, within=["unknown"]) == index.search(query, within=[]) == []
     for least in (-1, 0, 0.5, 1, math.inf, *(hit.score for hit in hits[:2])):
         assert index.count(query, min_score=least) == sum(hit.score >= least for hit in hits)
+
+
+@EVERY
+@given(query=st.text(max_size=30), limit=st.integers(0, 4))
+def test_any_text_gives_scores_in_range_and_a_stable_beginning(make, query, limit):
+    index = make()
+    index.update(FEW)
+    try:
+        hits = index.search(query)
+    except InvalidPatternError:
+        return
+    assert all(0 < hit.score <= 1 for hit in hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert index.search(query, limit=limit) == hits[:limit]
+
+
+@EVERY
+def test_searches_see_the_content_of_before_or_of_after(make):
+    contents = [
+        [Document(f"{word}_{number}", description="open a bug report") for number in range(count)]
+        for word, count in (("alpha", 30), ("beta", 45))
+    ]
+    index = make()
+    index.update(contents[0])
+
+    def search():
+        return {frozenset(names(index.search("bug"))) for _ in range(30)}
+
+    with ThreadPoolExecutor(3) as threads:
+        searches = [threads.submit(search) for _ in range(3)]
+        for turn in range(30):
+            index.update(contents[turn % 2])
+    seen = set().union(*(each.result() for each in searches))
+    assert seen <= {frozenset(names(content)) for content in contents}

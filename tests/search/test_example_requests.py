@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tests.search.fake_embedder import FakeEmbedder
+from tests.search.makers import MAKERS
 from tool_search_processor import Tool
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.bm25.fields import analyze, indexed
 from tool_search_processor.search.bm25.postings import REQUEST
 from tool_search_processor.search.bm25.snapshot import Snapshot
 from tool_search_processor.search.documents import document_of
-from tool_search_processor.search.fuzzy import FuzzyIndex
 from tool_search_processor.search.hybrid import HybridIndex
 from tool_search_processor.search.milvus.publisher import content_hash
 from tool_search_processor.search.milvus.terms import stored_text
@@ -51,14 +51,8 @@ def asked(document, *requests):
     return Document(document.name, description=document.description, example_requests=requests)
 
 
-MAKERS = {
-    "bm25": BM25Index,
-    "fuzzy": FuzzyIndex,
-    "vector": lambda: VectorIndex(FakeEmbedder()),
-    "hybrid": lambda: HybridIndex(vector=VectorIndex(FakeEmbedder())),
-    "rrf": lambda: HybridIndex(vector=VectorIndex(FakeEmbedder()), fusion="rrf"),
-}
-EVERY = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+BY_WORDS = {name: make for name, make in MAKERS.items() if name != "regex"}
+EVERY = pytest.mark.parametrize("make", BY_WORDS.values(), ids=BY_WORDS)
 QUERIES = ("chase a payment that is overdue", "the invoice of a customer", "deploy it. then open a ticket")
 
 

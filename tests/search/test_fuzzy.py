@@ -1,14 +1,10 @@
 """FuzzyIndex: what a typing person finds."""
 
-import threading
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from tests.support import names
 from tool_search_processor.search.fuzzy import FuzzyIndex
-from tool_search_processor.search.index import Index
-from tool_search_processor.search.protocol import Document, SearchIndex
+from tool_search_processor.search.protocol import Document
 
 DOCUMENTS = tuple(
     Document(name=name, description=description)
@@ -29,15 +25,6 @@ def index(documents=DOCUMENTS):
     made = FuzzyIndex()
     made.update(documents)
     return made
-
-
-def names(hits):
-    return [hit.name for hit in hits]
-
-
-def test_it_is_a_search_index_that_counts():
-    assert isinstance(FuzzyIndex(), SearchIndex)
-    assert isinstance(FuzzyIndex(), Index)
 
 
 @pytest.mark.parametrize(
@@ -127,30 +114,3 @@ def test_update_replaces_the_whole_content():
 
 def test_a_huge_query_is_read_in_part():
     assert names(index().search("forecast " * 12_000))[:1] == ["get_weather_forecast"]
-
-
-@given(query=st.text(max_size=30), limit=st.integers(0, 4))
-def test_any_text_gives_scores_in_range_and_a_stable_beginning(query, limit):
-    made = index()
-    hits = made.search(query)
-    assert all(0 < hit.score <= 1 for hit in hits)
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    assert made.search(query, limit=limit) == hits[:limit]
-
-
-def test_searches_see_the_content_of_before_or_of_after():
-    contents = [[Document(name=f"alpha_{letter}{n}") for n in range(30)] for letter in "xy"]
-    made = index(contents[0])
-    seen: set[frozenset[str]] = set()
-
-    def search():
-        seen.update(frozenset(names(made.search("alpha"))) for _ in range(30))
-
-    threads = [threading.Thread(target=search) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for turn in range(30):
-        made.update(contents[turn % 2])
-    for thread in threads:
-        thread.join()
-    assert seen <= {frozenset(document.name for document in content) for content in contents}

@@ -1,14 +1,13 @@
 """RegexIndex: what matches, in what order, what is refused, and what it may cost."""
 
-import threading
 import time
 from random import Random
 
 import pytest
 
+from tests.support import names
 from tool_search_processor.errors import InvalidPatternError
-from tool_search_processor.search.index import Index
-from tool_search_processor.search.protocol import Document, Hit, SearchIndex
+from tool_search_processor.search.protocol import Document, Hit
 from tool_search_processor.search.regex import RegexIndex, compile_pattern
 
 DOCUMENTS = (
@@ -31,15 +30,6 @@ def index(documents=DOCUMENTS):
     made = RegexIndex()
     made.update(documents)
     return made
-
-
-def names(hits):
-    return [hit.name for hit in hits]
-
-
-def test_it_is_a_search_index_that_counts():
-    assert isinstance(RegexIndex(), SearchIndex)
-    assert isinstance(RegexIndex(), Index)
 
 
 @pytest.mark.parametrize(
@@ -186,23 +176,3 @@ def test_lone_surrogates_do_no_harm():
 
 def test_compile_pattern_matches_bytes():
     assert compile_pattern("é").search("É".encode())
-
-
-def test_searches_see_the_content_of_before_or_of_after():
-    made = RegexIndex()
-    contents = [[Document(name=f"{letter}{n}") for n in range(40)] for letter in "ab"]
-    made.update(contents[0])
-    seen: set[tuple[str, ...]] = set()
-
-    def search():
-        for _ in range(60):
-            seen.add(tuple(names(made.search("."))))
-
-    threads = [threading.Thread(target=search) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for turn in range(60):
-        made.update(contents[turn % 2])
-    for thread in threads:
-        thread.join()
-    assert seen <= {tuple(document.name for document in content) for content in contents}

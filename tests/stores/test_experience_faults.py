@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import os
 import signal
 import sqlite3
@@ -15,15 +14,11 @@ import uuid
 
 import pytest
 
-from tests.catalog.test_experience import ASKED, names, searcher, use
+from tests.catalog.learning import ASKED, names, searcher, use
+from tests.support import warnings
 from tool_search_processor import Experience
 from tool_search_processor.errors import StoreError
 from tool_search_processor.stores.experience import RedisExperienceStore, SQLiteExperienceStore
-
-
-def warnings(caplog):
-    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-
 
 SCOPES = ["a", "", 7, uuid.UUID(int=7), ("a", 7), "x" * 10_000, "\ud800", "a\0b", "\u5186", "*", "@version"]
 
@@ -234,7 +229,7 @@ asyncio.run(store.aclose())
 
 WRITER = """
 import asyncio, sys
-from tests.catalog.test_experience import searcher, use
+from tests.catalog.learning import searcher, use
 from tool_search_processor import Experience
 from tool_search_processor.stores.experience import SQLiteExperienceStore
 

@@ -1,7 +1,6 @@
 """Postings kept in a folder: a restart reads what was built, and nothing in the folder can do harm."""
 
 import io
-import logging
 import os
 import random
 import subprocess
@@ -13,6 +12,7 @@ from enum import StrEnum
 import numpy as np
 import pytest
 
+from tests.support import warnings
 from tool_search_processor.search import kept_files
 from tool_search_processor.search.bm25 import BM25Index, disk
 from tool_search_processor.search.bm25.fields import indexed
@@ -69,10 +69,6 @@ def built(monkeypatch):
 
     monkeypatch.setattr(disk, "build", counted)
     return counts
-
-
-def warnings(caplog):
-    return [record.message for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 def file_in(folder):

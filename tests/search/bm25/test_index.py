@@ -4,7 +4,6 @@
 import math
 import random
 import string
-import threading
 import time
 from dataclasses import replace
 from itertools import pairwise
@@ -16,13 +15,13 @@ import standard_library
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support import names
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.search import masks
 from tool_search_processor.search.bm25 import BM25Index, snapshot
 from tool_search_processor.search.bm25.fields import FORMS, SATURATION, analyze
 from tool_search_processor.search.bm25.word_cache import WordCache
-from tool_search_processor.search.index import Index
-from tool_search_processor.search.protocol import Document, SearchIndex
+from tool_search_processor.search.protocol import Document
 
 
 def index_of(*documents: Document) -> BM25Index:
@@ -33,10 +32,6 @@ def index_of(*documents: Document) -> BM25Index:
 
 def tool(name: str, description: str = "", **fields: object) -> Document:
     return Document(name=name, description=description, **fields)
-
-
-def names(hits) -> list[str]:
-    return [hit.name for hit in hits]
 
 
 DESK = (
@@ -50,11 +45,6 @@ DESK = (
     tool("calendar_add", "Add an event to the calendar."),
     tool("github_status", "Tells whether it is up."),
 )
-
-
-def test_it_is_a_search_index():
-    assert isinstance(BM25Index(), SearchIndex)
-    assert isinstance(BM25Index(), Index)
 
 
 # --- the formula
@@ -498,30 +488,6 @@ def test_many_changes_are_merged_and_nothing_is_left_behind(monkeypatch):
         assert index.search(word[n]) == []
     assert index._snapshot.size < 60 + 9
     assert index.count("common") == 60
-
-
-def test_searching_while_updating_sees_one_state_or_the_other():
-    old = [tool(f"tool{n}", "before") for n in range(50)]
-    new = [tool(f"tool{n}", "after") for n in range(50)]
-    index = index_of(*old)
-    problems: list[object] = []
-    stop = threading.Event()
-
-    def search() -> None:
-        while not stop.is_set():
-            found = len(index.search("before")), len(index.search("after"))
-            if not {*found} <= {0, 50}:
-                problems.append(found)
-
-    threads = [threading.Thread(target=search) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for turn in range(30):
-        index.update(old if turn % 2 else new)
-    stop.set()
-    for thread in threads:
-        thread.join()
-    assert problems == []
 
 
 def test_what_words_found_is_kept_within_bounds(monkeypatch):

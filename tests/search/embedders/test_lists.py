@@ -1,12 +1,12 @@
 """Long lists of vectors are kept as a whole: a large catalog's vectors are there at once after a restart."""
 
-import logging
 import random
 
 import numpy as np
 import pytest
 
 from tests.search.fake_embedder import FakeEmbedder
+from tests.support import warnings
 from tool_search_processor.search import kept_files
 from tool_search_processor.search.embedders import CachedEmbedder, DescribedEmbedder
 from tool_search_processor.search.embedders.disk import VectorCache, content_key
@@ -37,10 +37,6 @@ def rows(monkeypatch):
 def list_in(folder):
     (path,) = folder.glob("*.vectors")
     return path
-
-
-def warnings(caplog):
-    return [record.message for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 def test_a_long_list_is_read_as_a_whole_and_to_the_bit(tmp_path, rows, caplog):

@@ -6,10 +6,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.search.fake_embedder import FakeEmbedder, vector_of
+from tests.support import names
 from tool_search_processor import Tool, ToolSearchProcessor
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.bm25 import BM25Index
@@ -17,8 +16,7 @@ from tool_search_processor.search.documents import document_of
 from tool_search_processor.search.embedders.workers import TimedCalls
 from tool_search_processor.search.fuzzy import FuzzyIndex
 from tool_search_processor.search.hybrid import HybridIndex
-from tool_search_processor.search.index import Index
-from tool_search_processor.search.protocol import Document, Hit, SearchIndex
+from tool_search_processor.search.protocol import Document, Hit
 from tool_search_processor.search.vector import VectorIndex
 from tool_search_processor.search.vector import index as vector
 from tool_search_processor.search.vector.cohort import COHORT
@@ -46,16 +44,7 @@ def hybrid(embedder=None, documents=DOCUMENTS, **settings):
     return made
 
 
-def names(hits):
-    return [hit.name for hit in hits]
-
-
 FUSIONS = pytest.mark.parametrize("fusion", ["score", "rrf"])
-
-
-def test_it_is_a_search_index_that_counts():
-    assert isinstance(hybrid(), SearchIndex)
-    assert isinstance(hybrid(), Index)
 
 
 @FUSIONS
@@ -383,44 +372,6 @@ def test_the_cohort_is_embedded_once():
 def test_options_that_cannot_work_are_refused(options, said):
     with pytest.raises(ConfigurationError, match=said):
         HybridIndex(**{"vector": VectorIndex(FakeEmbedder()), **options})
-
-
-@given(query=st.text(max_size=20), limit=st.integers(0, 3), fusion=st.sampled_from(["score", "rrf"]))
-def test_any_text_gives_scores_in_range_and_a_stable_beginning(query, limit, fusion):
-    made = hybrid(fusion=fusion)
-    hits = made.search(query)
-    assert all(0 < hit.score <= 1 for hit in hits)
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    assert made.search(query, limit=limit) == hits[:limit]
-
-
-@FUSIONS
-def test_searches_see_the_content_of_before_or_of_after(fusion):
-    contents = [[Document(name=f"{word}_{n}", description="open a bug report") for n in range(n_tools)]
-                for word, n_tools in (("alpha", 30), ("beta", 45))]  # fmt: skip
-    made = hybrid(documents=contents[0], fusion=fusion)
-    seen: set[frozenset[str]] = set()
-    failed: list[BaseException] = []
-
-    def search():
-        for _ in range(30):
-            seen.add(frozenset(names(made.search("open a bug report"))))
-
-    def guarded():
-        try:
-            search()
-        except Exception as error:  # noqa: BLE001 - a thread's failure must fail the test
-            failed.append(error)
-
-    threads = [threading.Thread(target=guarded) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for turn in range(30):
-        made.update(contents[turn % 2])
-    for thread in threads:
-        thread.join()
-    assert failed == []
-    assert seen <= {frozenset(document.name for document in content) for content in contents}
 
 
 class Unreachable(FakeEmbedder):

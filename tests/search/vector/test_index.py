@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from tests.search.fake_embedder import FakeEmbedder, vector_of
+from tests.support import names
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.search.index import Index
-from tool_search_processor.search.protocol import Document, SearchIndex
+from tool_search_processor.search.protocol import Document
 from tool_search_processor.search.vector import VectorIndex
 from tool_search_processor.search.vector import index as vector
 from tool_search_processor.search.vector.cohort import COHORT
@@ -29,15 +29,6 @@ def index(embedder=None, documents=DOCUMENTS, **settings):
     made = VectorIndex(embedder or FakeEmbedder(), **settings)
     made.update(documents)
     return made
-
-
-def names(hits):
-    return [hit.name for hit in hits]
-
-
-def test_it_is_a_search_index_that_counts():
-    assert isinstance(VectorIndex(FakeEmbedder()), SearchIndex)
-    assert isinstance(VectorIndex(FakeEmbedder()), Index)
 
 
 def test_the_nearest_comes_first_with_its_rank():
@@ -72,11 +63,7 @@ def test_equal_texts_tie_in_the_documents_order_whatever_their_place():
     same = [Document(name=f"same{'x' * n}", description="") for n in range(3)]
     embedder = FakeEmbedder()
     embedder.embed_documents = lambda texts: np.ones((len(texts), 64), np.float32)
-    assert names(index(embedder, documents=same[::-1]).search("ones")) in ([], names_of(same[::-1]))
-
-
-def names_of(documents):
-    return [document.name for document in documents]
+    assert names(index(embedder, documents=same[::-1]).search("ones")) in ([], names(same[::-1]))
 
 
 def test_a_smaller_limit_is_the_beginning_of_a_greater_one():
@@ -402,24 +389,6 @@ def test_a_time_that_cannot_be_waited_is_refused(seconds):
         ConfigurationError, match=r"timeout_seconds must be a (finite )?number above 0 or None, found"
     ):
         VectorIndex(FakeEmbedder(), timeout_seconds=seconds)
-
-
-def test_searches_see_the_content_of_before_or_of_after():
-    contents = [many(30, "alpha"), many(30, "beta")]
-    made = index(documents=contents[0])
-    seen: set[frozenset[str]] = set()
-
-    def search():
-        seen.update(frozenset(names(made.search("open a bug report"))) for _ in range(40))
-
-    threads = [threading.Thread(target=search) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for turn in range(40):
-        made.update(contents[turn % 2])
-    for thread in threads:
-        thread.join()
-    assert seen <= {frozenset(names_of(content)) for content in contents}
 
 
 def test_a_program_that_ends_while_it_embeds_ends_after_the_batch_that_is_under_way():

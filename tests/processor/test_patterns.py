@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.processor.test_search_tool import CATALOG, Run, names
+from tests.support import Run, make, names
 from tool_search_processor import InvalidPatternError, Tool, ToolSearchProcessor
 from tool_search_processor.search.regex import RegexIndex
 
+CATALOG = [
+    make("weather_forecast", "Tells tomorrow's weather."),
+    make("send_mail", "Sends a letter."),
+    make("stock_quote", "Looks up a share price."),
+]
 COMPILE = Tool("compile", description="Compiles C++ code, price ($) not included.")
 OTHER = Tool("other", description="Does [nothing].")
 
