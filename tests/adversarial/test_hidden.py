@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
@@ -11,32 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.adversarial.depth import examples
+from tests.adversarial.word_index import WordIndex, called, names
 from tool_search_processor import Agent, Tool, ToolSearchProcessor
-from tool_search_processor.search.protocol import Hit
 from tool_search_processor.stores import HistoryStore
 from tool_search_processor.testing import ScriptedModel, call
-
-WORDS = ["create", "list", "issue", "mail", "user"]
-names = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3, unique=True).map("_".join)
-called = st.one_of(
-    names, names.map(lambda name: name.upper().replace("_", "-")), st.sampled_from(["creat_isue", "x"])
-)
-
-
-class WordIndex:
-    """Scores each document by itself: what is left between two catalogs is no matter of statistics."""
-
-    def update(self, documents):
-        self.documents = list(documents)
-
-    def search(self, query, *, limit=None, within=None, extra=()):
-        asked = set(re.findall(r"[a-z]+", query.lower()))
-        found = [
-            Hit(name=document.name, score=len(asked & set(document.name.split("_"))) / (len(asked) + 1))
-            for document in (*self.documents, *extra)
-            if within is None or document.name in within or document in extra
-        ]
-        return sorted((hit for hit in found if hit.score > 0), key=lambda hit: -hit.score)[:limit]
 
 
 @st.composite

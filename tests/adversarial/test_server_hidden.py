@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mcp import MCPError
 
 from tests.adversarial.depth import examples
-from tests.adversarial.test_hidden import WordIndex, called, names
+from tests.adversarial.word_index import WordIndex, called, names
 from tests.server.mcp.changing import Heard
 from tests.server.mcp.support import connected
 from tool_search_processor import Tool

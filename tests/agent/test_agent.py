@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from tests.agent.answers import chunk
+from tests.processors import Resolver, Spy
 from tool_search_processor.agent import Agent
 from tool_search_processor.agent.runs import ToolResultEvent, Usage
 from tool_search_processor.concurrency.blocking import close_private_loop
@@ -36,44 +37,6 @@ def add(a: int, b: int = 1) -> int:
 def secret(word: str) -> str:
     """Return a word, loudly."""
     return word.upper()
-
-
-class Spy:
-    """Writes down each step, and changes it as it is told."""
-
-    def __init__(self, change=lambda step: step, *, name="spy"):
-        self.id = name
-        self.change = change
-        self.steps = []
-
-    async def process_input_step(self, step):
-        self.steps.append(step)
-        return self.change(step)
-
-
-class Resolver(Spy):
-    """A spy that also has tools which no step lists."""
-
-    def __init__(self, tools=(), *, reserved=(), tokens=0, failing=False, **options):
-        super().__init__(**options)
-        self.tools = {tool.name: tool for tool in tools}
-        self.reserved_names = frozenset(reserved)
-        self.tokens = tokens
-        self.failing = failing
-        self.ended = []
-
-    async def resolve_call(self, step, name):
-        return self.tools.get(name)
-
-    async def definition_tokens(self, step):
-        if self.failing:
-            raise OSError("no catalog")
-        return self.tokens
-
-    async def end_run(self, step):
-        self.ended.append(step.run_id)
-        if self.failing:
-            raise OSError("no store")
 
 
 def agent_of(script, **options):
@@ -521,12 +484,13 @@ async def test_usage_sums_up_and_tells_what_everything_would_have_cost():
 
 
 async def test_a_resolver_that_fails_at_the_figures_or_at_the_end(caplog):
-    agent, _ = agent_of(["ok"], input_processors=[Resolver(failing=True)])
+    failing = {"definition_tokens": OSError("no catalog"), "end_run": OSError("no store")}
+    agent, _ = agent_of(["ok"], input_processors=[Resolver(failing=failing)])
     result = await agent.run("q")
     assert result.usage.definition_tokens_full == 0
     assert [record.message for record in caplog.records] == [
         "definition_tokens of agent 'a' failed",
-        "end_run of 'spy' failed",
+        "end_run of 'resolver' failed",
     ]
 
 
@@ -762,7 +726,7 @@ async def test_runs_of_one_agent_at_the_same_time():
         ({"input_processors": [Spy(), Spy()]}, "have the id 'spy'"),
         (
             {"input_processors": [Resolver(reserved=["s"]), Resolver(reserved=["s"], name="two")]},
-            "'spy' and 'two' both offer tools named s",
+            "'resolver' and 'two' both offer tools named s",
         ),
     ],
 )

@@ -7,6 +7,7 @@ from contextlib import aclosing
 
 import pytest
 
+from tests.processors import Resolver
 from tool_search_processor.agent import Agent
 from tool_search_processor.agent.runs import (
     Done,
@@ -24,26 +25,6 @@ from tool_search_processor.tools import Tool
 def add(a: int, b: int = 1) -> int:
     """Add two numbers."""
     return a + b
-
-
-class Resolver:
-    id = "resolver"
-    reserved_names = frozenset()
-
-    def __init__(self):
-        self.ended = []
-
-    async def process_input_step(self, step):
-        return step
-
-    async def resolve_call(self, step, name):
-        return None
-
-    async def definition_tokens(self, step):
-        return 0
-
-    async def end_run(self, step):
-        self.ended.append(step.run_id)
 
 
 def agent_of(script, **options):

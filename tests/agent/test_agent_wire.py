@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import socket
-import threading
 
 import httpx
 import pytest
 import respx
-import uvicorn
 from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 
+from tests.agent.litellm_clients import close_litellm
+from tests.http_server import HttpServer
 from tool_search_processor.agent import Agent
 from tool_search_processor.agent.runs import Done, TextDelta
 from tool_search_processor.concurrency.blocking import close_private_loop, run_blocking
@@ -28,7 +27,10 @@ from tool_search_processor.tokens.limiter import TokenLimiter, default_counter
 from tool_search_processor.tools import Tool
 
 # litellm looks at every attribute of a streamed usage, those that pydantic deprecates included
-pytestmark = pytest.mark.filterwarnings("ignore:Accessing the 'model_:DeprecationWarning")
+pytestmark = [
+    pytest.mark.usefixtures("litellm_closed"),
+    pytest.mark.filterwarnings("ignore:Accessing the 'model_:DeprecationWarning"),
+]
 
 SCRIPT = [[call("add", {"a": 1}, text="adding"), call("add", {"a": 2})], "three"]
 BASE = "http://llm.test/v1"
@@ -51,34 +53,7 @@ def agent_at(base: str, **options) -> Agent:
     )
 
 
-async def close_litellm() -> None:
-    """Close the clients that litellm keeps for a loop, so that no socket is left to the collector."""
-    import litellm
-
-    cache = litellm.in_memory_llm_clients_cache
-    for client in list(cache.cache_dict.values()):
-        close = getattr(client, "aclose", None) or getattr(client, "close", None)
-        closing = close() if close else None
-        if asyncio.iscoroutine(closing):
-            await closing
-    cache.flush_cache()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _quiet_litellm():
-    import litellm
-
-    litellm.suppress_debug_info = True
-    litellm.disable_aiohttp_transport = True
-
-
-@pytest.fixture
-async def _clients_closed():
-    yield
-    await close_litellm()
-
-
-class Server:
+class Server(HttpServer):
     """An OpenAI-compatible server on loopback that answers from a script."""
 
     def __init__(self, script):
@@ -86,12 +61,8 @@ class Server:
         self.bodies = []
         self.peers = set()
         app = Starlette(routes=[Route("/v1/chat/completions", self.answer, methods=["POST"])])
-        # listening before the thread starts: the first connection waits in the backlog, nobody polls
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.base = f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
-        config = uvicorn.Config(app, log_level="warning", ws="none", lifespan="off", loop="asyncio")
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
+        super().__init__(app)
+        self.base = f"{self.url}/v1"
 
     async def answer(self, request: Request):
         self.peers.add(request.client)
@@ -107,18 +78,8 @@ class Server:
             yield f"data: {json.dumps(chunk)}\n\n"
         yield "data: [DONE]\n\n"
 
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.should_exit = True
-        self._thread.join()
-        self._socket.close()
-
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_clients_closed")
 async def test_over_http():
     with Server(SCRIPT) as server:
         result = await agent_at(server.base).run("what is it?")
@@ -142,7 +103,6 @@ async def test_over_http():
     assert result.usage.total_tokens > 0
 
 
-@pytest.mark.usefixtures("_clients_closed")
 async def test_streaming_over_http():
     with Server(SCRIPT) as server:
         events = [event async for event in agent_at(server.base).stream("what is it?")]
@@ -178,7 +138,6 @@ def reply(message, finish_reason="stop"):
     }
 
 
-@pytest.mark.usefixtures("_clients_closed")
 async def test_the_bodies_on_the_wire():
     message = {
         "role": "assistant",
@@ -206,7 +165,6 @@ async def test_the_bodies_on_the_wire():
     assert (result.output, result.usage.prompt_tokens, result.usage.total_tokens) == ("two", 14, 18)
 
 
-@pytest.mark.usefixtures("_clients_closed")
 async def test_a_streamed_answer_on_the_wire():
     rows = [
         {"index": 0, "id": "c1", "type": "function", "function": {"name": "add", "arguments": ""}},
@@ -227,7 +185,6 @@ async def test_a_streamed_answer_on_the_wire():
 
 
 @pytest.mark.parametrize("text", ["", "data: [DONE]\n\n"])
-@pytest.mark.usefixtures("_clients_closed")
 async def test_a_stream_that_ends_after_its_headers_is_no_answer(text):
     with respx.mock(base_url=BASE) as wire:
         wire.post("/chat/completions").respond(headers={"content-type": "text/event-stream"}, text=text)
@@ -235,7 +192,6 @@ async def test_a_stream_that_ends_after_its_headers_is_no_answer(text):
             _ = [event async for event in agent_at(BASE).stream("q")]
 
 
-@pytest.mark.usefixtures("_clients_closed")
 async def test_a_streamed_answer_may_be_empty():
     with respx.mock(base_url=BASE) as wire:
         wire.post("/chat/completions").mock(
@@ -274,7 +230,6 @@ class Sum(BaseModel):
     total: int
 
 
-@pytest.mark.usefixtures("_clients_closed")
 async def test_settings_that_are_objects_reach_litellm_as_they_are():
     settings = {"response_format": Sum, "timeout": httpx.Timeout(7), "stop": ("END",)}
     with respx.mock(base_url=BASE) as wire:
@@ -320,7 +275,6 @@ def _response_events(*output):
     return respx.MockResponse(headers={"content-type": "text/event-stream"}, text=text)
 
 
-@pytest.mark.usefixtures("_clients_closed")
 @pytest.mark.parametrize("stream", [False, True])
 async def test_the_models_reasoning_goes_back_to_the_responses_api(stream):
     """Without it the model starts to think from nothing after each call of a tool."""
@@ -359,7 +313,6 @@ def sent_tools(request) -> bytes:
     return body[start : start + end]
 
 
-@pytest.mark.usefixtures("_clients_closed")
 @pytest.mark.parametrize(
     ("mode", "steps"),
     [

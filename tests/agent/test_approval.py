@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 
 import pytest
 
+from tests.agent.approving import (
+    BOTH,
+    FORMS,
+    Disk,
+    add,
+    agent_of,
+    as_dict,
+    as_messages,
+    as_result,
+    contents,
+    paused,
+)
+from tests.processors import Resolver
 from tool_search_processor.agent import Agent
 from tool_search_processor.agent.runs import Done, TextDelta, ToolCallEvent, ToolResultEvent
 from tool_search_processor.concurrency.blocking import close_private_loop
@@ -14,61 +26,14 @@ from tool_search_processor.errors import AbortRun, ResumeError, RunningLoopError
 from tool_search_processor.session.claims import LocalClaims
 from tool_search_processor.session.prepared_calls import arguments_hash
 from tool_search_processor.steps import InputStep
-from tool_search_processor.testing import ScriptedModel, call
-from tool_search_processor.tools import Tool
-
-BOTH = [call("erase", {"path": "/a"}, text="on it"), call("add", {"a": 1}), call("erase", {"path": "/b"})]
-
-
-class Disk:
-    """What the tools act on."""
-
-    def __init__(self):
-        self.erased = []
-        self.tool = Tool.from_function(self.erase, requires_approval=True)
-
-    async def erase(self, path: str) -> str:
-        """Erase a file."""
-        self.erased.append(path)
-        return f"erased {path}"
-
-
-def add(a: int, b: int = 1) -> int:
-    """Add two numbers."""
-    return a + b
-
-
-class Resolver:
-    """Knows tools that no step lists; writes down steps and ends; may refuse claims."""
-
-    id = "resolver"
-    reserved_names = frozenset()
-
-    def __init__(self, *tools):
-        self.tools = {tool.name: tool for tool in tools}
-        self.steps = []
-        self.ended = []
-        self.error = None
-
-    async def process_input_step(self, step):
-        self.steps.append(step)
-        if self.error:
-            raise self.error
-        return step
-
-    async def resolve_call(self, step, name):
-        return self.tools.get(name)
-
-    async def definition_tokens(self, step):
-        return 0
-
-    async def end_run(self, step):
-        self.ended.append(step.run_id)
+from tool_search_processor.testing import call
 
 
 class Claimer(Resolver):
-    def __init__(self, *tools, claims):
-        super().__init__(*tools)
+    """Claims calls among all who share the claims."""
+
+    def __init__(self, claims):
+        super().__init__()
         self.claims = claims
 
     async def claim_call(self, step, call_id):
@@ -80,31 +45,7 @@ class Claimer(Resolver):
 
     async def release_call(self, step, call_id):
         self.claims.remove((step.run_id, call_id))
-        if self.error:
-            raise self.error
-
-
-def agent_of(script, *tools, processors=(), **options):
-    return Agent(
-        name="a",
-        model="m",
-        completion=ScriptedModel(script),
-        tools=tools,
-        input_processors=processors,
-        **options,
-    )
-
-
-async def paused(script=(BOTH, "done"), **options):
-    disk = Disk()
-    agent = agent_of(script, disk.tool, add, **options)
-    result = await agent.run("q", thread_id="t")
-    assert result.finish_reason == "pending"
-    return agent, disk, result
-
-
-def contents(result):
-    return [message["content"] for message in result.messages if message["role"] == "tool"]
+        self.fail_at("release_call")
 
 
 async def test_what_needs_no_approval_runs_before_the_stop():
@@ -126,21 +67,6 @@ async def test_the_stream_tells_what_waits():
     assert asked == [True, False, True]
     assert isinstance(events[-1], Done)
     assert events[-1].result.finish_reason == "pending"
-
-
-def as_result(result):
-    return result
-
-
-def as_dict(result):
-    return json.loads(json.dumps(result.to_dict()))
-
-
-def as_messages(result):
-    return result.messages
-
-
-FORMS = [as_result, as_dict, as_messages]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -343,11 +269,11 @@ async def test_a_failure_before_the_call_leaves_the_answer_open():
     disk, resolver = Disk(), Resolver()
     agent = agent_of([call("erase", {"path": "/a"}), "done"], disk.tool, processors=[resolver])
     result = await agent.run("q")
-    resolver.error = OSError("catalog down")
+    resolver.failing["process_input_step"] = OSError("catalog down")
     with pytest.raises(OSError, match="catalog down"):
         await agent.resume(result, {"call_1": True})
     assert resolver.ended == []
-    resolver.error = None
+    resolver.failing.clear()
     assert (await agent.resume(result, {"call_1": True})).output == "done"
     assert disk.erased == ["/a"]
     assert len(resolver.ended) == 1
@@ -368,7 +294,7 @@ async def test_a_processor_may_abort_on_the_way():
     disk, resolver = Disk(), Resolver()
     agent = agent_of([call("erase", {"path": "/a"})], disk.tool, processors=[resolver])
     result = await agent.run("q")
-    resolver.error = AbortRun("no budget")
+    resolver.failing["process_input_step"] = AbortRun("no budget")
     resumed = await agent.resume(result, {"call_1": True})
     assert (resumed.finish_reason, resumed.output, disk.erased) == ("aborted", "no budget", [])
     assert len(resolver.ended) == 1
@@ -387,10 +313,10 @@ async def test_answers_that_an_abort_left_without_effect_may_be_given_again():
     disk, resolver = Disk(), Resolver()
     agent = agent_of([call("erase", {"path": "/a"}), "done"], disk.tool, processors=[resolver])
     result = await agent.run("q")
-    resolver.error = AbortRun("no budget")
+    resolver.failing["process_input_step"] = AbortRun("no budget")
     events = [event async for event in agent.resume_stream(result, {"call_1": True})]
     assert (events[-1].result.finish_reason, disk.erased) == ("aborted", [])
-    resolver.error = None
+    resolver.failing.clear()
     assert (await agent.resume(result, {"call_1": True})).output == "done"
     assert disk.erased == ["/a"]
 
@@ -398,8 +324,8 @@ async def test_answers_that_an_abort_left_without_effect_may_be_given_again():
 async def test_once_over_all_processes_where_calls_can_be_claimed():
     disk, claims = Disk(), set()
     script = [call("erase", {"path": "/a"}), "done"]
-    one = agent_of(script, disk.tool, processors=[Claimer(claims=claims)])
-    other_claimer = Claimer(claims=claims)
+    one = agent_of(script, disk.tool, processors=[Claimer(claims)])
+    other_claimer = Claimer(claims)
     other = agent_of(["done"], disk.tool, processors=[other_claimer])
     result = await one.run("q")
     await one.resume(result, {"call_1": True})
@@ -413,17 +339,17 @@ async def test_once_over_all_processes_where_calls_can_be_claimed():
 async def test_claims_are_given_back_when_one_of_them_is_refused(error, caplog):
     _, disk, result = await paused([BOTH])
     claims = {(result.run_id, "call_3")}
-    claimer = Claimer(claims=claims)
+    claimer = Claimer(claims)
     agent = agent_of(["done"], disk.tool, add, processors=[claimer])
 
     class Late(Claimer):
         """Fails from the moment on at which a claim is given back."""
 
         async def claim_call(self, step, call_id):
-            self.error = error
+            self.failing["release_call"] = error
             return await super().claim_call(step, call_id)
 
-    late = agent_of(["done"], disk.tool, add, processors=[Late(claims=claims)])
+    late = agent_of(["done"], disk.tool, add, processors=[Late(claims)])
     for one in (agent, late):
         with pytest.raises(ResumeError, match="'call_3' was decided before"):
             await one.resume(as_dict(result), {"call_1": True, "call_3": True})

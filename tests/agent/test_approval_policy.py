@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from tests.agent.test_approval import FORMS, Disk, agent_of, as_dict, contents, paused
+from tests.agent.approving import FORMS, Disk, agent_of, as_dict, contents, paused
 from tests.stores import servers
 from tool_search_processor.agent.runs import RunResult, ToolResultEvent
 from tool_search_processor.errors import ResumeError

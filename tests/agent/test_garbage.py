@@ -8,44 +8,13 @@ import json
 
 import pytest
 
+from tests.agent.garbage import GARBAGE, places, with_garbage
 from tool_search_processor import Agent, Tool, ToolSearchProcessor
 from tool_search_processor.agent import RunResult, TextDelta
 from tool_search_processor.errors import ToolSearchError
 from tool_search_processor.stores import HistoryStore
 from tool_search_processor.testing import ScriptedModel, call
 
-GARBAGE = [
-    None,
-    True,
-    0,
-    -1,
-    1.5,
-    float("nan"),
-    float("inf"),
-    10**30,
-    "",
-    "x",
-    "search_tools",
-    "{",
-    "[]",
-    '{"a": NaN}',
-    "\ud800",
-    "[" * 5_000,
-    '{"a":' * 3_000 + "1" + "}" * 3_000,
-    "a" * 100_000,
-    [],
-    {},
-    [None],
-    [5],
-    ["x"],
-    [[]],
-    {"a": 1},
-    {"function": 5},
-    {"function": {"name": "tool_0", "arguments": {}}},
-    [{"function": {"name": 5, "arguments": 5}}],
-    [{"id": {}, "function": {"name": ["tool_0"], "arguments": [1]}}],
-    [{"id": [1], "type": "tool_use", "name": "tool_0", "input": "x"}],
-]
 FUNCTION = {"name": "search_tools", "arguments": '{"query": "issue"}'}
 CALL = {"id": "a", "type": "function", "function": FUNCTION, "provider_specific_fields": {"a": 1}}
 WHOLE = {
@@ -76,25 +45,6 @@ CHUNKS = [
     {"choices": [], "usage": {"prompt_tokens": 1}},
 ]
 END = {"choices": [{"message": {"content": "end"}}]}
-
-
-def places(value, path=()):
-    """Yield the path of a value and of everything in it."""
-    yield path
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        yield from places(item, (*path, key))
-
-
-def with_garbage(value, path, garbage):
-    changed = copy.deepcopy(value)
-    if not path:
-        return garbage
-    place = changed
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = garbage
-    return changed
 
 
 async def ran(answer, *, stream=False, **options):

@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.adversarial.depth import examples
-from tests.agent.test_agent_wire import close_litellm
 from tests.session.native.conversations import NAMES, bytes_of, declared_in
+from tests.session.native.replies import BETA, CALLS, MORE, events, message, response
 from tests.session.native.sdk_types import check_anthropic, check_responses
-from tests.session.native.test_sdks import BETA, CALLS, MORE, events, message, response
 from tests.support import make
 from tool_search_processor import Agent, ConfigurationError, TokenLimiter, ToolSearchProcessor
 from tool_search_processor.agent import Done, TextDelta
@@ -27,6 +26,7 @@ from tool_search_processor.stores import HistoryStore, MemoryStore
 from tool_search_processor.testing import ScriptedModel, call
 
 pytestmark = [
+    pytest.mark.usefixtures("litellm_closed"),
     pytest.mark.filterwarnings("ignore:Accessing the 'model_:DeprecationWarning"),
     # litellm: dumps a usage that it has replaced
     pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning"),
@@ -40,15 +40,9 @@ needs_messages = pytest.mark.skipif(
 
 
 @pytest.fixture(autouse=True)
-async def _litellm(monkeypatch):
-    import litellm
-
-    litellm.suppress_debug_info = True
-    litellm.disable_aiohttp_transport = True
+def _no_base_of_ones_own(monkeypatch):
     for name in ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
         monkeypatch.delenv(name, raising=False)
-    yield
-    await close_litellm()
 
 
 def message_events(number, called):

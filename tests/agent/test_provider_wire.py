@@ -12,12 +12,14 @@ import pytest
 import respx
 from hypothesis import given
 
+from tests.adversarial.any_schema import schemas
 from tests.adversarial.depth import examples
-from tests.adversarial.test_schemas import schemas
-from tests.agent.test_agent_wire import close_litellm
 from tool_search_processor import Agent, ConfigurationError, Tool, ToolSearchProcessor
 
-pytestmark = pytest.mark.filterwarnings("ignore:Accessing the 'model_:DeprecationWarning")
+pytestmark = [
+    pytest.mark.usefixtures("litellm_closed"),
+    pytest.mark.filterwarnings("ignore:Accessing the 'model_:DeprecationWarning"),
+]
 
 USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 OPENAI = {
@@ -47,16 +49,6 @@ PROVIDERS: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
     "mistral": ("mistral/mistral-large-latest", {"api_key": "k"}, OPENAI),
 }
 each_provider = pytest.mark.parametrize("provider", PROVIDERS)
-
-
-@pytest.fixture(autouse=True)
-async def _litellm():
-    import litellm
-
-    litellm.suppress_debug_info = True
-    litellm.disable_aiohttp_transport = True
-    yield
-    await close_litellm()
 
 
 async def sent_to(provider: str, *tools: Tool) -> list[dict[str, Any]]:

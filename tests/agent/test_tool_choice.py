@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.agent.test_approval import agent_of
+from tests.agent.approving import agent_of
 from tests.support import Policy, make
 from tool_search_processor.agent.runs import StepStart
 from tool_search_processor.errors import ConfigurationError

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.server.mcp.support import connected
-from tests.tools.test_near_names import WRITTEN
+from tests.tools.written_names import WRITTEN
 from tool_search_processor import Agent, StaticProvider, Tool, ToolSearchProcessor, ToolSession
 from tool_search_processor.server.mcp import ToolServer
 from tool_search_processor.testing import ScriptedModel, call

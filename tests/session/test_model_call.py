@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.processors import Resolver
 from tool_search_processor import ToolSearchProcessor, ToolSession
 from tool_search_processor.errors import ConfigurationError, ToolUnavailableError
 from tool_search_processor.session.foreign_tools import ForeignTool
@@ -58,30 +59,6 @@ class Proxy(Tool):
         if arguments["name"] == "denied":
             raise ToolUnavailableError("there is no such tool")
         return Tool.from_function(add, requires_approval=arguments["name"] == "guarded"), {"a": 5}
-
-
-class Resolver:
-    def __init__(self, tools=(), *, name="resolver", text=None, error=None):
-        self.id = name
-        self.reserved_names = frozenset()
-        self.tools = {tool.name: tool for tool in tools}
-        self.error = error
-        if text is not None:
-            self.missing_tool_text = text
-
-    async def process_input_step(self, step):
-        return step
-
-    async def resolve_call(self, step, name):
-        if self.error:
-            raise self.error
-        return self.tools.get(name)
-
-    async def definition_tokens(self, step):
-        return 0
-
-    async def end_run(self, step):
-        return None
 
 
 def step_of(*tools):
@@ -276,7 +253,9 @@ async def test_the_resolver_words_what_is_missing(text):
 
 
 async def test_a_resolver_that_fails_is_an_answer():
-    result = await outcome(step_of(), request("zip"), processors=[Resolver(error=OSError("down"))])
+    result = await outcome(
+        step_of(), request("zip"), processors=[Resolver(failing={"resolve_call": OSError("down")})]
+    )
     assert result.text == "Error: OSError: down"
 
 
@@ -561,17 +540,9 @@ async def test_the_first_receipt_of_an_unlisted_tool_is_the_receipt_of_its_call(
 
 
 async def test_a_processor_that_fails_at_the_end_of_a_run_is_logged_and_the_next_is_told(caplog):
-    class Ending(Resolver):
-        ended = 0
-
-        async def end_run(self, step):
-            self.ended += 1
-            if self.error:
-                raise self.error
-
-    processors = [Ending(name="failing", error=OSError("no")), Ending()]
+    processors = [Resolver(name="failing", failing={"end_run": OSError("no")}), Resolver()]
     await ModelCall(processors, step_of()).end_run()
-    assert [processor.ended for processor in processors] == [1, 1]
+    assert [processor.ended for processor in processors] == [["r"]] * 2
     (warning,) = caplog.records
     assert warning.getMessage() == "end_run of 'failing' failed"
     assert warning.exc_info[0] is OSError

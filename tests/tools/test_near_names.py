@@ -2,35 +2,8 @@
 
 import pytest
 
+from tests.tools.written_names import WRITTEN
 from tool_search_processor.tools.near_names import meant_name, plain_form, spoken_names
-
-WRITTEN = [
-    "create_issue",
-    " create_issue\n",
-    "Create_Issue",
-    "createIssue",
-    "create-issue",
-    "create issue",
-    "functions.create_issue",
-    "functions::create_issue",
-    "default_api:create_issue",
-    "default_api.create_issue",
-    "default_api_create_issue",
-    "tools.create_issue",
-    "tool:create_issue",
-    "mcp__create_issue",
-    "create_issue<|channel|>commentary",
-    "create_issue<|channel",
-    "create_issue<\uff5ctool\u2581sep\uff5c>json",
-    "<|tool|>create_issue",
-    "to=functions.create_issue<|constrain|>json",
-    "create_issue</tool_call>",
-    "functions.create_issue:0",
-    "create_issue()",
-    'create_issue(repo="x")',
-    "`create_issue`",
-    '"Create Issue".',
-]
 
 
 @pytest.mark.parametrize("written", WRITTEN)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.server.rest.serving import TOOLS, HttpServer, hybrid
+from tests.http_server import HttpServer
+from tests.server.rest.serving import TOOLS, hybrid
 from tool_search_processor.server.rest import create_app
 
 

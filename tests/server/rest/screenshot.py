@@ -9,8 +9,8 @@ sys.path.append(str(Path(__file__).parents[3] / "examples"))
 
 from standard_library import tools
 
+from tests.http_server import HttpServer
 from tests.server.rest.browser import Browser
-from tests.server.rest.serving import HttpServer
 from tool_search_processor.search.hybrid import HybridIndex
 from tool_search_processor.search.vector import VectorIndex
 from tool_search_processor.server.rest import create_app

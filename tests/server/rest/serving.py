@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from contextlib import asynccontextmanager
 
 import httpx
-import uvicorn
 
 from tests.search.fake_embedder import FakeEmbedder
 from tool_search_processor import Tool
@@ -47,23 +44,3 @@ async def client(tools=TOOLS, **options):
         httpx.AsyncClient(transport=transport, base_url="http://localhost") as http,
     ):
         yield http
-
-
-class HttpServer:
-    """Serves an app over HTTP on a free port of loopback, in a thread."""
-
-    def __init__(self, app):
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        config = uvicorn.Config(app, log_level="warning", ws="none", loop="asyncio", lifespan="on")
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.should_exit = True
-        self._thread.join()
-        self._socket.close()

@@ -7,7 +7,8 @@ import letta_client
 import pytest
 from letta_client import AsyncLetta, Letta
 
-from tests.server.rest.serving import TOOLS, HttpServer
+from tests.http_server import HttpServer
+from tests.server.rest.serving import TOOLS
 from tool_search_processor import Tool
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.server.rest import create_app

@@ -2,8 +2,9 @@
 
 import pytest
 
+from tests.http_server import HttpServer
 from tests.server.rest.browser import CHROMEDRIVER, CHROMIUM, Browser
-from tests.server.rest.serving import TOOLS, HttpServer, hybrid
+from tests.server.rest.serving import TOOLS, hybrid
 from tool_search_processor import Tool
 from tool_search_processor.server.rest import create_app
 
