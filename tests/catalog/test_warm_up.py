@@ -1,11 +1,10 @@
 """Ready when asked: providers read, index and vectors made before the first request."""
 
 import asyncio
-import threading
 
-import numpy as np
 import pytest
 
+from tests.search.fake_embedder import HeldEmbedder
 from tool_search_processor import CallableProvider, Catalog, StaticProvider, Tool, ToolSearchProcessor
 from tool_search_processor.search.hybrid import HybridIndex
 from tool_search_processor.search.vector import VectorIndex
@@ -13,31 +12,8 @@ from tool_search_processor.search.vector import VectorIndex
 TOOLS = [Tool(f"tool_{number}", f"Does job {number}.") for number in range(600)]
 
 
-class Gate:
-    """A slow embedder: it waits until it is opened."""
-
-    model_id = "gate"
-    blocking = True
-    cosine_range = (0.0, 1.0)
-
-    def __init__(self):
-        self.opened = threading.Event()
-        self.fails = False
-        self.embedded = 0
-
-    def embed_documents(self, texts):
-        assert self.opened.wait(20)
-        if self.fails:
-            raise OSError("the embedder is down")
-        self.embedded += len(texts)
-        return np.eye(len(texts), 8, dtype=np.float32) + 0.1
-
-    def embed_query(self, text):
-        return np.full(8, 0.1, np.float32)
-
-
-def hybrid(gate):
-    return HybridIndex(vector=VectorIndex(gate, background=True, timeout_seconds=None))
+def hybrid(embedder):
+    return HybridIndex(vector=VectorIndex(embedder, background=True, timeout_seconds=None))
 
 
 async def test_words_are_ready_at_once():
@@ -55,14 +31,14 @@ async def test_words_are_ready_at_once():
 
 
 async def test_vectors_are_waited_for_and_their_progress_is_told():
-    gate, told = Gate(), []
+    embedder, told = HeldEmbedder(), []
 
     def tell(progress):
         told.append(progress)
         if progress.stage == "vectors":
-            gate.opened.set()
+            embedder.go.set()
 
-    search = ToolSearchProcessor(TOOLS, search=hybrid(gate))
+    search = ToolSearchProcessor(TOOLS, search=hybrid(embedder))
     assert await search.warm_up(on_progress=tell) is True
     vectors = [(now.done, now.total) for now in told if now.stage == "vectors"]
     assert vectors[0] == (0, 600)
@@ -71,19 +47,19 @@ async def test_vectors_are_waited_for_and_their_progress_is_told():
 
 
 async def test_vectors_need_not_be_waited_for():
-    gate = Gate()
-    search = ToolSearchProcessor(TOOLS, search=hybrid(gate))
+    embedder = HeldEmbedder()
+    search = ToolSearchProcessor(TOOLS, search=hybrid(embedder))
     assert await search.warm_up(wait_for_vectors=False) is False
     assert (await search.stats())["ready"] is False
-    gate.opened.set()
+    embedder.go.set()
     assert await search.warm_up() is True
 
 
 async def test_an_embedder_that_fails_is_no_endless_wait(caplog):
-    gate = Gate()
-    gate.fails = True
-    gate.opened.set()
-    search = ToolSearchProcessor(TOOLS, search=hybrid(gate))
+    embedder = HeldEmbedder()
+    embedder.failure = OSError("the embedder is down")
+    embedder.go.set()
+    search = ToolSearchProcessor(TOOLS, search=hybrid(embedder))
     assert await search.warm_up() is False
     assert "words answer alone" in caplog.text
     assert [hit.name for hit in await search.search("job 17", limit=1)] == ["tool_17"]
@@ -91,20 +67,20 @@ async def test_an_embedder_that_fails_is_no_endless_wait(caplog):
 
 @pytest.mark.parametrize("background", [True, False])
 async def test_whoever_asks_again_gets_another_attempt(background, caplog):
-    gate = Gate()
-    gate.opened.set()
-    gate.fails = True
-    index = VectorIndex(gate, background=background, timeout_seconds=None)
+    embedder = HeldEmbedder()
+    embedder.go.set()
+    embedder.failure = OSError("the embedder is down")
+    index = VectorIndex(embedder, background=background, timeout_seconds=None)
     search = ToolSearchProcessor(TOOLS, search=HybridIndex(vector=index) if background else index)
     assert await search.warm_up() is False
-    gate.fails = False
+    embedder.failure = None
     assert await search.warm_up() is True
     assert caplog.text.count("words answer alone") == 1
 
 
 async def test_an_attempt_that_was_cancelled_leaves_the_next_one_everything():
-    gate = Gate()
-    search = ToolSearchProcessor(TOOLS, search=hybrid(gate))
+    embedder = HeldEmbedder()
+    search = ToolSearchProcessor(TOOLS, search=hybrid(embedder))
     reached = asyncio.Event()
     first = asyncio.create_task(
         search.warm_up(on_progress=lambda now: now.stage == "vectors" and reached.set())
@@ -113,26 +89,26 @@ async def test_an_attempt_that_was_cancelled_leaves_the_next_one_everything():
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
         await first
-    gate.opened.set()
+    embedder.go.set()
     assert await search.warm_up() is True
 
 
 async def test_many_at_once_embed_everything_once():
-    gate = Gate()
-    gate.opened.set()
-    search = ToolSearchProcessor(TOOLS, search=hybrid(gate))
+    embedder = HeldEmbedder()
+    embedder.go.set()
+    search = ToolSearchProcessor(TOOLS, search=hybrid(embedder))
     assert await asyncio.gather(*(search.warm_up() for _ in range(10))) == [True] * 10
-    assert gate.embedded == len(TOOLS)
+    assert len(embedder.texts) == len(TOOLS)
 
 
 async def test_a_catalog_that_changes_meanwhile_is_ready_as_it_is_then():
-    gate, provider = Gate(), StaticProvider(TOOLS)
-    search = ToolSearchProcessor([provider], search=hybrid(gate))
+    embedder, provider = HeldEmbedder(), StaticProvider(TOOLS)
+    search = ToolSearchProcessor([provider], search=hybrid(embedder))
 
     def change(progress):
-        if progress.stage == "vectors" and not gate.opened.is_set():
+        if progress.stage == "vectors" and not embedder.go.is_set():
             provider.add(Tool("late_one", "Came late."))
-            gate.opened.set()
+            embedder.go.set()
 
     assert await search.warm_up(on_progress=change) is True
     assert await search.warm_up() is True

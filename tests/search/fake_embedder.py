@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
+import threading
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -55,3 +57,29 @@ class FakeEmbedder:
     def embed_query(self, text: str) -> np.ndarray:
         self.queries.append(text)
         return vector_of(text, self._dimensions)
+
+
+class HeldEmbedder(FakeEmbedder):
+    """Waits with tools, or with queries, until it is let go; then it may still fail."""
+
+    def __init__(self, held: Literal["tools", "queries"] = "tools") -> None:
+        super().__init__(blocking=True)
+        self.asked = threading.Event()
+        self.go = threading.Event()
+        self.failure: BaseException | None = None
+        self._held = held
+
+    def embed_documents(self, texts: Sequence[str]) -> np.ndarray:
+        self._wait("tools")
+        return super().embed_documents(texts)
+
+    def embed_query(self, text: str) -> np.ndarray:
+        self._wait("queries")
+        return super().embed_query(text)
+
+    def _wait(self, what: str) -> None:
+        if what == self._held:
+            self.asked.set()
+            assert self.go.wait(60)
+            if self.failure:
+                raise self.failure

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tests.search.fake_embedder import FakeEmbedder, vector_of
+from tests.search.fake_embedder import FakeEmbedder, HeldEmbedder, vector_of
 from tests.support import names
 from tool_search_processor import Tool, ToolSearchProcessor
 from tool_search_processor.errors import ConfigurationError
@@ -253,21 +253,9 @@ def test_any_index_can_be_the_lexical_part():
     assert names(hybrid(flat, lexical=Fixed()).search("anything"))[0] == "send_mail"
 
 
-class Held(FakeEmbedder):
-    """Embeds tools only when let go."""
-
-    def __init__(self):
-        super().__init__(blocking=True)
-        self.go = threading.Event()
-
-    def embed_documents(self, texts):
-        assert self.go.wait(10)
-        return super().embed_documents(texts)
-
-
 @FUSIONS
 def test_words_answer_while_vectors_are_being_built(fusion):
-    embedder = Held()
+    embedder = HeldEmbedder()
     documents = [*DOCUMENTS, *(Document(name=f"other_{n}", description="something else") for n in range(60))]
     made = HybridIndex(vector=VectorIndex(embedder, background=True), fusion=fusion)
     made.update(documents)
@@ -282,7 +270,7 @@ def test_words_answer_while_vectors_are_being_built(fusion):
 
 
 def test_vectors_of_what_is_gone_are_not_used():
-    embedder = Held()
+    embedder = HeldEmbedder()
     embedder.go.set()
     made = HybridIndex(vector=VectorIndex(embedder, background=True))
     made.update(DOCUMENTS)

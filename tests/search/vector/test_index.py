@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from tests.search.fake_embedder import FakeEmbedder, vector_of
+from tests.search.fake_embedder import FakeEmbedder, HeldEmbedder, vector_of
 from tests.support import names
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.search.protocol import Document
@@ -139,22 +139,12 @@ def test_nearness_to_the_cohort_is_the_mean_of_the_ten_nearest():
 
 @pytest.mark.parametrize("timeout_seconds", [None, 60])
 def test_the_cohort_is_embedded_once_by_all_who_ask_at_a_time(timeout_seconds):
-    asked, go = [], threading.Event()
-
-    class Slow(FakeEmbedder):
-        def embed_documents(self, texts):
-            go.wait(60)
-            return super().embed_documents(texts)
-
-        def embed_query(self, text):
-            return vector_of(text)
-
-    embedder = Slow(blocking=True)
+    asked, embedder = [], HeldEmbedder()
     made = VectorIndex(embedder, timeout_seconds=timeout_seconds)
     threads = [threading.Thread(target=lambda: asked.append(made.cohort_cosine("bug"))) for _ in range(4)]
     for thread in threads:
         thread.start()
-    go.set()
+    embedder.go.set()
     for thread in threads:
         thread.join(60)
     assert len(asked) == 4
@@ -242,30 +232,13 @@ def test_a_model_whose_dimensions_change_is_noticed():
         made.search("anything new")
 
 
-class SlowEmbedder(FakeEmbedder):
-    """Waits, at each batch of tools, until it is let go."""
-
-    def __init__(self):
-        super().__init__(blocking=True)
-        self.asked = threading.Event()
-        self.go = threading.Event()
-        self.failure: BaseException | None = None
-
-    def embed_documents(self, texts):
-        self.asked.set()
-        assert self.go.wait(10)
-        if self.failure:
-            raise self.failure
-        return super().embed_documents(texts)
-
-
 def many(count, word="tool"):
     return [Document(name=f"{word}_{n}", description="open a bug report") for n in range(count)]
 
 
 def test_a_search_sees_the_old_content_until_the_background_is_done(caplog):
     caplog.set_level(logging.INFO, logger="tool_search_processor.search.vector")
-    embedder = SlowEmbedder()
+    embedder = HeldEmbedder()
     made = VectorIndex(embedder, background=True)
     made.update(many(40))
     assert embedder.asked.wait(10)
@@ -281,7 +254,7 @@ def test_a_search_sees_the_old_content_until_the_background_is_done(caplog):
 
 
 def test_few_new_tools_are_embedded_at_once():
-    embedder = SlowEmbedder()
+    embedder = HeldEmbedder()
     embedder.go.set()
     made = VectorIndex(embedder, background=True)
     made.update(many(20))
@@ -297,7 +270,7 @@ def test_a_quick_embedder_needs_no_background():
 
 @pytest.mark.parametrize("failure", [RuntimeError("no key"), SystemExit(1)])
 def test_a_failure_in_the_background_is_logged_and_tried_again_at_the_next_update(failure, caplog):
-    embedder = SlowEmbedder()
+    embedder = HeldEmbedder()
     embedder.failure = failure
     embedder.go.set()
     made = VectorIndex(embedder, background=True)
@@ -312,7 +285,7 @@ def test_a_failure_in_the_background_is_logged_and_tried_again_at_the_next_updat
 
 
 def test_a_build_that_failed_is_tried_again_at_a_search_some_time_later(monkeypatch):
-    embedder = SlowEmbedder()
+    embedder = HeldEmbedder()
     embedder.failure = ConnectionError("down")
     embedder.go.set()
     made = VectorIndex(embedder, background=True)
@@ -328,7 +301,7 @@ def test_a_build_that_failed_is_tried_again_at_a_search_some_time_later(monkeypa
 
 
 def test_an_update_that_succeeds_at_last_leaves_nothing_to_build(monkeypatch):
-    embedder = SlowEmbedder()
+    embedder = HeldEmbedder()
     embedder.failure = ConnectionError("down")
     embedder.go.set()
     made = VectorIndex(embedder)
@@ -350,32 +323,19 @@ def test_a_process_that_is_forked_while_vectors_are_built_builds_them(again):
 
 
 def test_an_embedder_that_hangs_fails_the_search_in_time():
-    go = threading.Event()
-
-    class Hanging(FakeEmbedder):
-        def embed_query(self, text):
-            go.wait(60)
-            return super().embed_query(text)
-
-    made = index(Hanging(blocking=True), timeout_seconds=0.05)
+    embedder = HeldEmbedder("queries")
+    made = index(embedder, timeout_seconds=0.05)
     with pytest.raises(TimeoutError, match=r"the embedder gave no answer within 0\.05 seconds"):
         made.search("bug report")
-    go.set()
+    embedder.go.set()
 
 
 def test_what_was_given_up_on_is_kept_when_it_comes():
-    go = threading.Event()
-
-    class Hanging(FakeEmbedder):
-        def embed_query(self, text):
-            go.wait(60)
-            return super().embed_query(text)
-
-    embedder = Hanging(blocking=True)
+    embedder = HeldEmbedder("queries")
     made = index(embedder, timeout_seconds=0.05)
     with pytest.raises(TimeoutError):
         made.search("bug")
-    go.set()
+    embedder.go.set()
     for thread in threading.enumerate():
         if thread.name == "embedder":
             thread.join(60)

@@ -4,14 +4,13 @@ import asyncio
 import json
 import subprocess
 import sys
-import threading
 import time
 
 import httpx
 import pytest
 from openapi_spec_validator import validate
 
-from tests.search.fake_embedder import FakeEmbedder
+from tests.search.fake_embedder import FakeEmbedder, HeldEmbedder
 from tests.server.rest.serving import MAIL, SEARCH, TOOLS, client, hybrid
 from tests.support import Down
 from tool_search_processor import StaticProvider, Tool
@@ -353,21 +352,8 @@ async def test_a_catalog_with_another_strategy_gets_one_more_index():
     assert (await catalog.search("send_email"))[0].vector_rank is None
 
 
-class Slow(FakeEmbedder):
-    """Waits in `embed_query` until it is let go."""
-
-    def __init__(self):
-        super().__init__(blocking=True)
-        self.asked, self.go = threading.Event(), threading.Event()
-
-    def embed_query(self, text):
-        self.asked.set()
-        assert self.go.wait(20)
-        return super().embed_query(text)
-
-
 async def test_a_slow_embedder_holds_no_other_request_up():
-    embedder = Slow()
+    embedder = HeldEmbedder("queries")
     async with client(search=hybrid(embedder)) as http:
         slow = asyncio.create_task(http.post(SEARCH, json={"query": "send an email"}))
         await asyncio.to_thread(embedder.asked.wait, 20)
@@ -381,7 +367,7 @@ async def test_a_slow_embedder_holds_no_other_request_up():
 
 
 async def test_a_new_tool_that_is_slow_to_embed_holds_no_other_request_up():
-    embedder, provider = Late(), StaticProvider(TOOLS)
+    embedder, provider = HeldEmbedder(), StaticProvider(TOOLS)
     embedder.go.set()
     async with client(provider, search=hybrid(embedder)) as http:
         embedder.go.clear()
@@ -395,21 +381,8 @@ async def test_a_new_tool_that_is_slow_to_embed_holds_no_other_request_up():
         assert names(await search) == ["new_tool"]
 
 
-class Late(FakeEmbedder):
-    """Embeds no tool until it is let go."""
-
-    def __init__(self):
-        super().__init__(blocking=True)
-        self.asked, self.go = threading.Event(), threading.Event()
-
-    def embed_documents(self, texts):
-        self.asked.set()
-        assert self.go.wait(20)
-        return super().embed_documents(texts)
-
-
 async def test_until_tools_are_embedded_words_answer_and_the_client_is_asked_to_come_back():
-    embedder = Late()
+    embedder = HeldEmbedder()
     index = hybrid(embedder, background=True)
     tools = [*TOOLS, *(Tool(f"tool_{number}", f"Number {number}.") for number in range(40))]
     async with client(tools, search=index) as http:
