@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
-_TURNS = 4  # of the event loop, until a connection that has come is given to its handler
+_TURNS = 4  # of the event loop, until a connection that was accepted is given to its handler
 Answer = Callable[["Request", asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -62,16 +62,18 @@ async def serve(answer: Answer) -> AsyncIterator[Server]:
 
     listening = await asyncio.start_server(begin, "127.0.0.1", 0)
     server.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
-    async with listening:
-        try:
-            yield server
-        finally:
-            for _ in range(_TURNS):
-                await asyncio.sleep(0)
-            for task, writer in handling.items():
-                writer.transport.abort()
-                task.cancel()
-            await asyncio.gather(*handling, return_exceptions=True)
+    try:
+        yield server
+    finally:
+        # accept no more, and only then close: asyncio leaves one open that comes in between
+        asyncio.get_running_loop().remove_reader(listening.sockets[0].fileno())
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
+        listening.close()
+        for task, writer in handling.items():
+            writer.transport.abort()
+            task.cancel()
+        await asyncio.gather(*handling, return_exceptions=True)
 
 
 async def reply(
