@@ -152,6 +152,11 @@ async def counts(store):
     return {key: stats[key] for key in ("threads", "loaded")}
 
 
+async def kept_runs(pipeline: Any) -> int:
+    """Return of how many runs without a thread something is kept, which nothing public tells."""
+    return (await pipeline._loads._runs.stats())["threads"]
+
+
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     """Return what was logged as a warning, or worse."""
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]

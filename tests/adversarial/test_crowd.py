@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from tests.support import make
+from tests.support import kept_runs, make
 from tool_search_processor import Agent, StaticProvider, Tool, ToolContext, ToolSearchProcessor, ToolSession
 from tool_search_processor.providers.callable import CallableProvider
 from tool_search_processor.testing import ScriptedModel, call
@@ -119,4 +119,4 @@ def test_a_thousand_runs_at_a_time_keep_to_themselves():
     stats = asyncio.run(crowd.processor.stats())
     threads_kept = sum(user % 3 > 0 for user in range(THREADS * RUNS))
     assert stats["threads"] == threads_kept
-    assert asyncio.run(crowd.processor._loads._runs.stats())["threads"] == 0
+    assert asyncio.run(kept_runs(crowd.processor)) == 0

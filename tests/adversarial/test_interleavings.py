@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 
-from tests.support import Run, make, names
+from tests.support import Run, kept_runs, make, names
 from tool_search_processor import Agent, ToolSearchProcessor
 from tool_search_processor.stores import LoadScope, MemoryStore
 from tool_search_processor.testing import ScriptedModel, call
@@ -231,7 +231,7 @@ async def test_cancelled_at_any_moment_a_run_leaves_nothing_behind_and_harms_nob
         for _ in range(_ROUNDS):  # a reading that others may wait for ends by itself
             await asyncio.sleep(0)
         assert asyncio.all_tasks() == everything, rounds
-        assert (await processor._loads._runs.stats())["threads"] == 0, rounds
+        assert await kept_runs(processor) == 0, rounds
         rounds += 1
     assert rounds > 30
     assert task.result().output == "done"

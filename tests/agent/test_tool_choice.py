@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.agent.approving import agent_of
 from tests.support import Policy, make
+from tool_search_processor.agent import Agent
 from tool_search_processor.agent.runs import StepStart
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.processor import ToolSearchProcessor
 from tool_search_processor.stores import HistoryStore
-from tool_search_processor.testing import call, say
+from tool_search_processor.testing import ScriptedModel, call, say
 from tool_search_processor.tools import Tool
 
 SHELVES = make("list_shelves", "Lists the shelves.")
@@ -25,52 +25,66 @@ META = ["search_tools", "load_tool"]
 
 def forcing(choice, *script, tools=(), own=(), **options):
     search = ToolSearchProcessor([SHELVES, BOOKS, *tools], **options)
-    return agent_of(script, *own, processors=[search], model_settings={"tool_choice": choice})
+    return forced(choice, script, own, search)
 
 
-def choices(agent):
-    return [request.settings.get("tool_choice") for request in agent._engine.wires._completion.requests]
+def forced(choice, script, own, *processors):
+    """Return an agent whose model is forced, and the model."""
+    model = ScriptedModel(script)
+    agent = Agent(
+        "a",
+        "m",
+        completion=model,
+        tools=own,
+        input_processors=processors,
+        model_settings={"tool_choice": choice},
+    )
+    return agent, model
 
 
-def sent(agent):
-    return [request.tool_names for request in agent._engine.wires._completion.requests]
+def choices(model):
+    return [request.settings.get("tool_choice") for request in model.requests]
+
+
+def sent(model):
+    return [request.tool_names for request in model.requests]
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("choice", SHAPES)
 async def test_a_forced_catalog_tool_is_loaded_first_and_forced_until_the_first_call(choice, stream):
-    agent = forcing(choice, call("list_shelves"), call("list_shelves"), "Two.")
+    agent, model = forcing(choice, call("list_shelves"), call("list_shelves"), "Two.")
     if stream:
         events = [event async for event in agent.stream("how many?")]
         result = events[-1].result
-        assert next(event for event in events if isinstance(event, StepStart)).tools == sent(agent)[0]
+        assert next(event for event in events if isinstance(event, StepStart)).tools == sent(model)[0]
     else:
         result = await agent.run("how many?")
     assert (result.finish_reason, result.output) == ("stop", "Two.")
-    assert choices(agent) == [choice, None, None]
-    assert sent(agent) == [[*META, "list_shelves"]] * 3
+    assert choices(model) == [choice, None, None]
+    assert sent(model) == [[*META, "list_shelves"]] * 3
 
 
 @pytest.mark.parametrize("choice", ["required", "any", {"type": "any"}])
 async def test_so_is_a_call_of_any_tool(choice):
-    agent = forcing(choice, call("search_tools", {"query": "shelves"}), "Two.")
+    agent, model = forcing(choice, call("search_tools", {"query": "shelves"}), "Two.")
     assert (await agent.run("how many?")).output == "Two."
-    assert choices(agent) == [choice, None]
+    assert choices(model) == [choice, None]
 
 
 @pytest.mark.parametrize("choice", ["auto", "none", {"type": "auto"}])
 async def test_what_forces_nothing_stays(choice):
-    agent = forcing(choice, call("list_shelves"), "Two.")
+    agent, model = forcing(choice, call("list_shelves"), "Two.")
     await agent.run("how many?")
-    assert choices(agent) == [choice, choice]
+    assert choices(model) == [choice, choice]
 
 
 async def test_allowed_tools_are_there_at_every_step():
     choice = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [CHAT]}}
-    agent = forcing(choice, call("list_shelves"), "Two.")
+    agent, model = forcing(choice, call("list_shelves"), "Two.")
     await agent.run("how many?")
-    assert choices(agent) == [choice, choice]
-    assert sent(agent) == [[*META, "list_shelves"]] * 2
+    assert choices(model) == [choice, choice]
+    assert sent(model) == [[*META, "list_shelves"]] * 2
 
 
 async def test_what_is_not_among_the_allowed_tools_does_not_run():
@@ -81,7 +95,7 @@ async def test_what_is_not_among_the_allowed_tools_does_not_run():
         {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": chosen}},
         {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["list_shelves", "own"]}},
     ):
-        agent = forcing(choice, [call("list_books"), call("list_shelves")], "Two.", own=[make("own")])
+        agent, _ = forcing(choice, [call("list_books"), call("list_shelves")], "Two.", own=[make("own")])
         books, shelves = (m for m in (await agent.run("how many?")).messages if m["role"] == "tool")
         assert books["content"].startswith(
             "Error: list_books was not run: only these tools may be called now: "
@@ -101,27 +115,25 @@ async def test_what_is_not_among_the_allowed_tools_does_not_run():
     ],
 )
 async def test_whatever_the_mode(options, listed):
-    agent = forcing(CHAT, call("list_shelves"), "Two.", **options)
+    agent, model = forcing(CHAT, call("list_shelves"), "Two.", **options)
     assert (await agent.run("how many books?")).output == "Two."
-    assert sent(agent)[0] == listed
+    assert sent(model)[0] == listed
 
 
 async def test_a_tool_of_the_step_that_is_withheld_is_loaded_too():
     own = make("list_shelves")
     search = ToolSearchProcessor([BOOKS], include_step_tools=True)
-    agent = agent_of(
-        [call("list_shelves"), "Two."], own, processors=[search], model_settings={"tool_choice": CHAT}
-    )
+    agent, model = forced(CHAT, [call("list_shelves"), "Two."], [own], search)
     assert (await agent.run("how many?")).output == "Two."
-    assert sent(agent)[0] == [*META, "list_shelves"]
+    assert sent(model)[0] == [*META, "list_shelves"]
 
 
 async def test_a_meta_tool_and_an_own_tool_can_be_forced_too():
     for name in ("search_tools", "always_on"):
         choice = {"type": "function", "function": {"name": name}}
-        agent = forcing(choice, call(name, {"query": "x"}), "Two.", own=[make("always_on")])
+        agent, model = forcing(choice, call(name, {"query": "x"}), "Two.", own=[make("always_on")])
         assert (await agent.run("how many?")).output == "Two."
-        assert choices(agent) == [choice, None]
+        assert choices(model) == [choice, None]
 
 
 @pytest.mark.parametrize("phase", ["load", "active"])
@@ -130,29 +142,29 @@ async def test_one_that_policy_denies_is_as_an_unknown_one(phase):
         ({"filter": Policy((phase, "list_shelves"))}, CHAT),
         ({}, {"type": "tool", "name": "no_such_tool"}),
     ):
-        agent = forcing(choice, "never", **options)
+        agent, model = forcing(choice, "never", **options)
         with pytest.raises(ConfigurationError, match=r"tool_choice names '\w+', and there is no such tool"):
             await agent.run("how many?")
-        assert sent(agent) == []
+        assert sent(model) == []
 
 
 async def test_an_unknown_one_is_refused_without_a_searcher_and_in_a_stream():
-    agent = agent_of(["never"], make("a"), model_settings={"tool_choice": CHAT})
+    agent, _ = forced(CHAT, ["never"], [make("a")])
     with pytest.raises(ConfigurationError, match=r"a tool that is listed \(a\)"):
         [event async for event in agent.stream("how many?")]
 
 
 async def test_a_call_that_was_cut_is_no_first_call():
-    agent = forcing(CHAT, call("list_shelves", finish_reason="length"), call("list_shelves"), "Two.")
+    agent, model = forcing(CHAT, call("list_shelves", finish_reason="length"), call("list_shelves"), "Two.")
     assert (await agent.run("how many?")).output == "Two."
-    assert choices(agent) == [CHAT, CHAT, None]
+    assert choices(model) == [CHAT, CHAT, None]
 
 
 async def test_a_new_turn_forces_again_and_a_resumed_run_does_not():
     erase = Tool.from_function(lambda: "erased", name="erase", requires_approval=True)
     choice = {"type": "function", "function": {"name": "erase"}}
-    agent = forcing(choice, call("erase"), "Done.", say("What?"), tools=[erase])
+    agent, model = forcing(choice, call("erase"), "Done.", say("What?"), tools=[erase])
     paused = await agent.run("erase it", thread_id="t")
     done = await agent.resume(paused, {paused.pending[0].call_id: True})
     await agent.run("again", messages=done.messages, thread_id="t")
-    assert choices(agent) == [choice, None, choice]
+    assert choices(model) == [choice, None, choice]

@@ -289,7 +289,6 @@ async def test_own_indexes_are_bounded():
     pool = IndexPool(factory)
     for user in range(17):
         await pool.search("x", shared=SHARED, own=ToolSet(many(f"u{user}")))
-    assert len(pool._own) == 16
     await pool.search("x", shared=SHARED, own=ToolSet(many("u16")))
     assert len(factory.made) == 17
     await pool.search("x", shared=SHARED, own=ToolSet(many("u0")))

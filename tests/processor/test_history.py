@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.stores.chats import Chat
-from tests.support import Policy, Run, ScoredIndex, make, names
+from tests.support import Policy, Run, ScoredIndex, kept_runs, make, names
 from tool_search_processor import MemoryStore, ToolSearchProcessor
 from tool_search_processor.errors import StoreError
 from tool_search_processor.meta_tools.receipts import receipt
@@ -220,7 +220,7 @@ async def test_a_run_that_ended_leaves_nothing_behind(thread_id):
     await chat.turn()
     await chat.load("tool_1")
     await chat.end()
-    assert (await chat.processor._loads._runs.stats())["threads"] == 0
+    assert await kept_runs(chat.processor) == 0
     assert (await chat.processor.stats()) == {
         "tools": 9,
         "ready": False,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support import Policy, make, needs
+from tests.support import Policy, kept_runs, make, needs
 from tool_search_processor import Agent, ConfigurationError, RunResult, ToolContext, ToolSearchProcessor, tool
 from tool_search_processor.agent import ToolCallEvent
 from tool_search_processor.testing import ScriptedModel, call, say
@@ -89,7 +89,7 @@ async def test_an_anonymous_run_leaves_nothing_in_the_processor():
     agent, _ = agent_with(DISCOVER, processor)
     await agent.run("File a bug")
     assert (await processor.stats())["threads"] == 0
-    assert (await processor._loads._runs.stats())["threads"] == 0
+    assert await kept_runs(processor) == 0
 
 
 async def test_a_filter_by_plan():

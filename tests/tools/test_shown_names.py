@@ -57,8 +57,8 @@ def test_a_name_that_tells_enough_shows_nothing_more(name):
     assert foreign(name, "Does it.").to_openai()["function"]["description"] == "Does it."
 
 
-def test_a_namespace_makes_no_difference():
-    (tool,) = [Namespace("api")._tool(foreign("天气"))]
+async def test_a_namespace_makes_no_difference():
+    (tool,) = await Namespace("api").list_tools([foreign("天气")])
     assert tool.shown_description == "天气"
 
 

@@ -37,6 +37,7 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import ExternalToolset
 
+from tests.support import kept_runs
 from tests.test_migrations import run_section
 from tool_search_processor import (
     ConfigurationError,
@@ -259,7 +260,7 @@ print(offered[0], results(result)["weather_forecast"].content)
         capability = ToolSearchCapability(ToolSearchProcessor(catalog()))
         with pytest.raises(RuntimeError):
             await Agent(FunctionModel(fail), capabilities=[capability]).run("hi", deps=ADA)
-        assert await kept_runs(capability) == 0
+        assert await kept_runs(capability._pipeline) == 0
 
     async def test_a_run_that_is_cancelled_leaves_nothing(self):
         began = asyncio.Event()
@@ -273,15 +274,11 @@ print(offered[0], results(result)["weather_forecast"].content)
         capability = ToolSearchCapability(ToolSearchProcessor(catalog()))
         run = asyncio.create_task(Agent(FunctionModel(hang), capabilities=[capability]).run("hi", deps=ADA))
         await began.wait()
-        assert await kept_runs(capability) == 1
+        assert await kept_runs(capability._pipeline) == 1
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
             await run
-        assert await kept_runs(capability) == 0
-
-
-async def kept_runs(capability):
-    return (await capability._pipeline._loads._runs.stats())["threads"]
+        assert await kept_runs(capability._pipeline) == 0
 
 
 @dataclass

@@ -260,7 +260,8 @@ async def test_one_client_that_cannot_be_looked_at_does_not_keep_the_others_from
     async with serving(server) as url, client_of(url, mode="legacy", message_handler=heard) as client:
         await names(client)
         for each in server._hubs:
-            each._watched[object()] = hub._Watched(None, None, {"tool": ""})  # what nobody can list
+            strange = FrontRequest(session=Session(mode="normal", rules=None))  # which nobody can list
+            each.listed(strange, pytest.fail, kind="tool", mark="")
         server.register_tool(make("new"))
         await heard.once()
         assert "new" in await names(client)
