@@ -41,6 +41,7 @@ from tool_search_processor.session.tool_choices import check_tool_choice
 from tool_search_processor.steps import InputProcessor, InputStep
 from tool_search_processor.tokens.counting import DefinitionCounter
 from tool_search_processor.tools import Tool
+from tool_search_processor.wire.calls import CallRequest
 from tool_search_processor.wire.plain import mapping_of
 
 logger = logging.getLogger(__name__)
@@ -132,24 +133,30 @@ class RunEngine:
             full=await self._full(step),
             listed=None if wire.native == "off" else [tool.name for tool in step.tools],
         )
-        requests = run.record(reply, note=request.note)
-        if requests:
-            if run.cuts > 0:
-                prepared = [cut_off(call, reason=reply.finish_reason or "") for call in requests]
-            else:
-                prepared = await model_call.prepare(requests)
-            for call in prepared:
-                yield _call_event(call)
-            ready = [call for call in prepared if not call.needs_approval]
-            async with aclosing(self._outcomes(run, model_call, ready)) as events:
+        if requests := run.record(reply, note=request.note):
+            async with aclosing(self._act(run, model_call, requests, reply)) as events:
                 async for event in events:
                     yield event
-            waiting = [call.pending() for call in prepared if call.needs_approval]
-            if waiting:
-                run.finish("pending", pending=waiting)
-            elif run.cuts == _MOST_CUTS:
-                run.finish("length")
         yield StepEnd(step_number=step.step_number, usage=usage)
+
+    async def _act(
+        self, run: RunState, model_call: ModelCall, requests: Sequence[CallRequest], reply: Reply
+    ) -> AsyncGenerator[Event]:
+        """Run the calls of a reply, or leave them to approval; of a cut reply none is run."""
+        if run.cuts > 0:
+            prepared = [cut_off(call, reason=reply.finish_reason or "") for call in requests]
+        else:
+            prepared = await model_call.prepare(requests)
+        for call in prepared:
+            yield _call_event(call)
+        ready = [call for call in prepared if not call.needs_approval]
+        async with aclosing(self._outcomes(run, model_call, ready)) as events:
+            async for event in events:
+                yield event
+        if waiting := [call.pending() for call in prepared if call.needs_approval]:
+            run.finish("pending", pending=waiting)
+        elif run.cuts == _MOST_CUTS:
+            run.finish("length")
 
     async def _outcomes(
         self,
