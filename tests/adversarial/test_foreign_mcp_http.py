@@ -7,6 +7,7 @@ import logging
 
 import pytest
 
+from tests.adversarial.http_answers import answering, endless
 from tests.providers.mcp.asking import tools_of
 from tests.providers.openapi.web import reply, serve
 from tool_search_processor.errors import ToolCallError
@@ -63,13 +64,6 @@ def attacked(answer_call):
     return answer
 
 
-async def endless(request, writer):
-    writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n")
-    while True:
-        writer.write(b" " * 1_000_000)
-        await writer.drain()
-
-
 async def bomb(request, writer):
     packed = gzip.compress(bytes(100_000_000), 1)
     await reply(writer, packed, content_type="application/json", content_encoding="gzip")
@@ -80,19 +74,11 @@ async def cut(request, writer):
     await writer.drain()
 
 
-def with_reply(body="", **options):
-    async def answer(request, writer):
-        text = body(request) if callable(body) else body
-        await reply(writer, text, **{"content_type": "application/json", **options})
-
-    return answer
-
-
 def events(*lines):
     def body(request):
         return "".join(f"{line(request) if callable(line) else line}\n\n" for line in lines)
 
-    return with_reply(body, content_type="text/event-stream")
+    return answering(body, content_type="text/event-stream")
 
 
 def data(text):
@@ -102,37 +88,37 @@ def data(text):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (endless, "can't be read: its answer is larger than 33,554,432 bytes"),
+        (endless(), "can't be read: its answer is larger than 33,554,432 bytes"),
         (bomb, "can't be read: its answer is larger than 33,554,432 bytes"),
-        (with_reply(b"x", content_encoding="br"), "can't be read: it is packed as"),
-        (with_reply(b"x", content_encoding="gzip, gzip"), "can't be read: it is packed as"),
-        (with_reply(b"no gzip", content_encoding="gzip"), "can't be read: it is packed, and broken"),
+        (answering(b"x", content_encoding="br"), "can't be read: it is packed as"),
+        (answering(b"x", content_encoding="gzip, gzip"), "can't be read: it is packed as"),
+        (answering(b"no gzip", content_encoding="gzip"), "can't be read: it is packed, and broken"),
         (cut, "ended during the call of echo, which may have been carried out or not"),
-        (with_reply("<html>Sorry.</html>", content_type="text/html"), "Unexpected content type: text/html"),
-        (with_reply("{"), "can't be read"),
-        (with_reply(b"\xff\xfe"), "can't be read"),
-        (with_reply("[" * 100_000), "can't be read"),
-        (with_reply(status="202 Accepted"), "refused echo: server answered a request with 202"),
-        (with_reply(status="401 Unauthorized"), "refused echo: HTTP 401 Unauthorized"),
-        (with_reply('{"error": "no token"}', status="403 Forbidden"), "refused echo: HTTP 403 Forbidden"),
-        (with_reply('{"error": {"code": 1}}', status="502 Oh"), "refused echo: HTTP 502 Bad Gateway"),
+        (answering("<html>Sorry.</html>", content_type="text/html"), "Unexpected content type: text/html"),
+        (answering("{"), "can't be read"),
+        (answering(b"\xff\xfe"), "can't be read"),
+        (answering("[" * 100_000), "can't be read"),
+        (answering(status="202 Accepted"), "refused echo: server answered a request with 202"),
+        (answering(status="401 Unauthorized"), "refused echo: HTTP 401 Unauthorized"),
+        (answering('{"error": "no token"}', status="403 Forbidden"), "refused echo: HTTP 403 Forbidden"),
+        (answering('{"error": {"code": 1}}', status="502 Oh"), "refused echo: HTTP 502 Bad Gateway"),
         (
-            with_reply(
+            answering(
                 lambda r: message(r, error={"code": 1, "message": "Too old."}), status="400 Bad Request"
             ),
             "refused echo: Too old.",
         ),
         (
-            with_reply("Slow", status="429 Go Away", content_type="text/plain"),
+            answering("Slow", status="429 Go Away", content_type="text/plain"),
             "refused echo: HTTP 429 Too Many",
         ),
-        (with_reply(status="500 Oh No"), "refused echo: HTTP 500 Internal Server Error"),
-        (with_reply("<p>", status="503 Oh", content_type="text/html"), "refused echo: HTTP 503 Service Un"),
+        (answering(status="500 Oh No"), "refused echo: HTTP 500 Internal Server Error"),
+        (answering("<p>", status="503 Oh", content_type="text/html"), "refused echo: HTTP 503 Service Un"),
         (
-            with_reply(status="307 Away", location="http://169.254.169.254/"),
+            answering(status="307 Away", location="http://169.254.169.254/"),
             "cannot be reached; echo was not run",
         ),
-        (with_reply(status="307 Round", location="/mcp"), "cannot be reached; echo was not run"),
+        (answering(status="307 Round", location="/mcp"), "cannot be reached; echo was not run"),
         (events(), "ended during the call of echo"),
         (events(data(lambda request: "{")), "can't be read"),
         (events(data(lambda request: "x" * 40_000_000)), "ended during the call of echo"),
@@ -279,7 +265,7 @@ async def test_a_hook_that_signs_and_fails_costs_that_request():
 
     hook = Hook()
     async with (
-        serve(attacked(endless)) as web,
+        serve(attacked(endless())) as web,
         MCPProvider.http(f"{web.url}/mcp", name="foe", auth=hook) as provider,
     ):
         tool = (await tools_of(provider))["echo"]
@@ -292,7 +278,7 @@ async def test_a_hook_that_signs_and_fails_costs_that_request():
 
 async def test_an_answer_to_another_request_is_nobody_s(caplog):
     caplog.set_level(logging.CRITICAL, "mcp")
-    wrong = with_reply(lambda request: json.dumps({"jsonrpc": "2.0", "id": 999, "result": {}}))
+    wrong = answering(lambda request: json.dumps({"jsonrpc": "2.0", "id": 999, "result": {}}))
     async with (
         serve(attacked(wrong)) as web,
         MCPProvider.http(f"{web.url}/mcp", name="foe", call_timeout_seconds=0.5) as provider,

@@ -7,6 +7,7 @@ import zlib
 
 import pytest
 
+from tests.adversarial.http_answers import answering, endless
 from tests.providers.openapi.apis import api, body, in_path, query
 from tests.providers.openapi.web import reply, serve
 from tool_search_processor import Catalog
@@ -129,20 +130,6 @@ async def call(answer, operation=None, arguments=None, *, path="/p", method="get
         return said, web.requests
 
 
-def answering(content, **options):
-    async def answer(request, writer):
-        await reply(writer, content, **{"content_type": "application/json", **options})
-
-    return answer
-
-
-async def endless(request, writer):
-    writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n")
-    while True:
-        writer.write(b"x" * 1_000_000)
-        await writer.drain()
-
-
 async def drip(request, writer):
     writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n")
     while True:
@@ -158,7 +145,7 @@ RAW = zlib.compressobj(wbits=-zlib.MAX_WBITS)
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (endless, "the first 20,000 of more than 2,000,000 characters"),
+        (endless("text/plain"), "the first 20,000 of more than 2,000,000 characters"),
         (
             answering(BOMB, content_type="text/plain", content_encoding="gzip"),
             "of more than 2,000,000 characters",

@@ -21,9 +21,13 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def shared_redis(tmp_path_factory):
+def _redis_program():
     if servers.PROGRAM is None:
         pytest.skip(servers.MISSING)
+
+
+@pytest.fixture(scope="session")
+def shared_redis(_redis_program, tmp_path_factory):
     with servers.running(tmp_path_factory.mktemp("redis")) as server:
         yield server
 
@@ -48,17 +52,13 @@ async def experience_store(request, tmp_path):
 
 
 @pytest.fixture
-def own_server(tmp_path):
+def own_server(_redis_program, tmp_path):
     """A server that a test may kill."""
-    if servers.PROGRAM is None:
-        pytest.skip(servers.MISSING)
     with servers.running(tmp_path, durable=True) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def redis_cluster_port(tmp_path_factory):
-    if servers.PROGRAM is None:
-        pytest.skip(servers.MISSING)
+def redis_cluster_port(_redis_program, tmp_path_factory):
     with servers.cluster(tmp_path_factory.mktemp("cluster")) as port:
         yield port

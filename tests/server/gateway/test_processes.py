@@ -100,17 +100,23 @@ def call(name, **arguments):
     return {"name": "call_tool", "arguments": {"name": name, "arguments": arguments}}
 
 
+async def under_way(client, name):
+    """Begin a call, and return its task once the tool tells of its progress."""
+    began = asyncio.Event()
+
+    async def report(*_):
+        began.set()
+
+    task = asyncio.create_task(client.call_tool(**call(name), progress_callback=report))
+    await asyncio.wait_for(began.wait(), 20)
+    return task
+
+
 async def test_a_signal_lets_calls_end_and_ends_the_upstreams(start):
     async with start("--http", "0") as process:
         async with client_of(await url_of(process)) as client:
             upstream = int(text(await proxied(client, "small_process_id")))
-            began = asyncio.Event()
-
-            async def report(*_):
-                began.set()
-
-            slow = asyncio.create_task(client.call_tool(**call("small_slow_steps"), progress_callback=report))
-            await asyncio.wait_for(began.wait(), 20)
+            slow = await under_way(client, "small_slow_steps")
             process.send_signal(signal.SIGTERM)
             assert text(await asyncio.wait_for(slow, 20)) == "done"
         out, err = await asyncio.wait_for(process.communicate(), 20)
@@ -125,13 +131,7 @@ async def test_a_call_without_an_end_does_not_keep_it_from_ending(start):
         client_of(await url_of(process), mode="legacy") as client,
     ):
         upstream = int(text(await proxied(client, "small_process_id")))
-        began = asyncio.Event()
-
-        async def report(*_):
-            began.set()
-
-        hung = asyncio.create_task(client.call_tool(**call("small_hang"), progress_callback=report))
-        await asyncio.wait_for(began.wait(), 20)
+        hung = await under_way(client, "small_hang")
         process.send_signal(signal.SIGTERM)
         assert await asyncio.wait_for(process.wait(), 20) == 0
         assert ended(upstream)

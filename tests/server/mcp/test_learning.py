@@ -1,16 +1,11 @@
 """A front that learns: from its clients' searches and calls, each for its session or user."""
 
+from tests.catalog.learning import ASKED, tools
 from tests.server.mcp.support import connected, search
 from tests.support import make
 from tool_search_processor import Experience
 from tool_search_processor.server.gateway import Gateway
 from tool_search_processor.server.mcp import ToolServer
-
-ASKED = "chase the overdue payment"
-
-
-def tools():
-    return [make(f"op_{number}", f"Does operation {number} of accounting.") for number in range(9)]
 
 
 async def found_after(server):

@@ -33,6 +33,11 @@ def hybrid(embedder=None, *, background=False):
     return HybridIndex(vector=VectorIndex(embedder or FakeEmbedder(), background=background))
 
 
+def names(answer):
+    """Return the names that the answer to a search holds."""
+    return [result["tool"]["name"] for result in answer.json()]
+
+
 @asynccontextmanager
 async def client(tools=TOOLS, **options):
     """Serve an app in this process, from its start to its end, and give a client of it."""

@@ -11,7 +11,7 @@ import pytest
 from openapi_spec_validator import validate
 
 from tests.search.fake_embedder import FakeEmbedder, HeldEmbedder
-from tests.server.rest.serving import MAIL, SEARCH, TOOLS, client, hybrid
+from tests.server.rest.serving import MAIL, SEARCH, TOOLS, client, hybrid, names
 from tests.support import Down
 from tool_search_processor import StaticProvider, Tool
 from tool_search_processor.catalog import Catalog
@@ -25,10 +25,6 @@ from tool_search_processor.server.rest.letta import embedded_text
 from tool_search_processor.server.rest.search_requests import MAX_BODY_BYTES
 
 NAMES = [tool.name for tool in TOOLS]
-
-
-def names(answer):
-    return [result["tool"]["name"] for result in answer.json()]
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,11 @@
 
 import pytest
 
+from tests.catalog.learning import ASKED, tools
 from tests.server.mcp.support import connected, search
-from tests.server.rest.serving import SEARCH, client, hybrid
-from tests.support import make
+from tests.server.rest.serving import SEARCH, client, hybrid, names
 from tool_search_processor import Experience
 from tool_search_processor.server.gateway import Gateway
-
-ASKED = "chase the overdue payment"
-
-
-def tools():
-    return [make(f"op_{number}", f"Does operation {number} of accounting.") for number in range(9)]
-
-
-def names(answer):
-    return [result["tool"]["name"] for result in answer.json()]
 
 
 @pytest.mark.parametrize("mode", ["fts", "vector", "hybrid"])

@@ -9,6 +9,7 @@ from tests.support import make
 from tool_search_processor import ToolSearchProcessor, ToolSession
 from tool_search_processor.stores import HistoryStore, MemoryStore
 
+WIRES = ("definition", "reference", "responses")
 NAMES = [f"tool_{letter}" for letter in "abcdefgh"]
 HIDDEN = "secret_tool"
 STORES = {"history": HistoryStore, "memory": MemoryStore}

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 from tests.session.native.conversations import (
+    WIRES,
     Conversation,
     bytes_of,
     called_in,
@@ -20,7 +21,6 @@ from tool_search_processor.meta_tools import MetaTool, receipt
 from tool_search_processor.session.native.declarations import Record, declare, read_record
 from tool_search_processor.session.native.rendering import additional_tools, tool_additions
 
-WIRES = ("definition", "reference", "responses")
 META = ["search_tools", "load_tool", "unload_tool"]
 
 

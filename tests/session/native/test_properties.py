@@ -12,6 +12,7 @@ from tests.adversarial.depth import examples
 from tests.session.native.conversations import (
     HIDDEN,
     NAMES,
+    WIRES,
     Conversation,
     bytes_of,
     called_in,
@@ -20,7 +21,6 @@ from tests.session.native.conversations import (
 )
 from tool_search_processor import TokenLimiter
 
-WIRES = ("definition", "reference", "responses")
 META = {"search_tools", "load_tool", "unload_tool"}
 
 one, some = st.sampled_from(NAMES), st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True)
