@@ -12,7 +12,12 @@ import threading
 
 import pytest
 
-from tool_search_processor.concurrency.blocking import _run, close_private_loop, run_blocking
+from tool_search_processor.concurrency.blocking import (
+    _run,
+    close_private_loop,
+    run_blocking,
+    run_in_sync_hook,
+)
 from tool_search_processor.errors import RunningLoopError
 
 NAME = contextvars.ContextVar("name", default="nobody")
@@ -227,3 +232,23 @@ def test_an_interrupt_before_anything_runs_ends_it_too(noted):
 
 async def all_tasks():
     return asyncio.all_tasks()
+
+
+async def test_a_sync_hook_waits_inside_a_running_loop_with_its_context_variables():
+    NAME.set("ada")
+
+    async def read():
+        await asyncio.sleep(0)
+        return NAME.get()
+
+    assert run_in_sync_hook(read, door="hook", instead="ainvoke") == "ada"
+
+
+def test_a_sync_hook_does_not_wait_for_its_own_loop():
+    async def nested():
+        async def read(): ...
+
+        run_in_sync_hook(read, door="hook", instead="ainvoke")
+
+    with pytest.raises(RunningLoopError, match="ainvoke"):
+        blocking(nested)
