@@ -65,6 +65,16 @@ def test_a_limit_of_nothing_gives_nothing(make, limit):
 
 
 @EVERY
+def test_a_smaller_limit_is_the_beginning_of_a_greater_one(make):
+    index = make()
+    index.update(Document(f"tool_{number % 7}{number}", description="open a bug") for number in range(40))
+    whole = index.search("bug")
+    assert len(whole) == 40
+    for limit in (1, 5, 39, 40, 99):
+        assert index.search("bug", limit=limit) == whole[:limit]
+
+
+@EVERY
 def test_of_two_documents_of_one_name_the_later_counts(make):
     index = make()
     index.update([Document("twice", description="first alpha"), Document("twice", description="second beta")])

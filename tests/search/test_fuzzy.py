@@ -84,13 +84,6 @@ def test_ties_keep_the_documents_order():
     assert names(made.search("alpha")) == ["alpha_c", "alpha_a", "alpha_b"]
 
 
-def test_a_smaller_limit_is_the_beginning_of_a_greater_one():
-    whole = index().search("issue in repository")
-    assert len(whole) > 1
-    for limit in range(len(whole) + 1):
-        assert index().search("issue in repository", limit=limit) == whole[:limit]
-
-
 def test_within_narrows_and_extra_comes_last_and_hides():
     made = index()
     extra = (Document(name="list_issues", description="mine"), Document(name="issue_extra"))

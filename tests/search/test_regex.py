@@ -59,12 +59,6 @@ def test_matches_in_every_field_in_catalog_order(pattern, expected):
     assert index().count(pattern) == len(expected)
 
 
-def test_a_smaller_limit_is_the_beginning_of_a_greater_one():
-    whole = index().search(".")
-    for limit in range(6):
-        assert index().search(".", limit=limit) == whole[:limit]
-
-
 def test_within_narrows_and_extra_comes_last_and_hides():
     extra = (Document(name="create_issue", description="mine"), Document(name="issue_extra"))
     made = index()

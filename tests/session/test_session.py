@@ -338,13 +338,6 @@ async def test_messages_as_the_processors_left_them():
         assert session.messages == [USER]
 
 
-async def test_a_session_that_was_left_is_closed():
-    async with ToolSession(Unlocking()) as session:
-        pass
-    with pytest.raises(ConfigurationError, match="open a new ToolSession"):
-        await session.tools([USER])
-
-
 async def test_an_error_in_the_loop_ends_the_run_too():
     processor = Unlocking()
     with pytest.raises(LookupError):

@@ -13,6 +13,7 @@ import pytest
 
 from tests.stores.servers import NEEDED, ServerClock
 from tests.support import counts
+from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.stores import AddResult, LoadedToolStore, LoadScope, MemoryStore, RedisStore
 from tool_search_processor.testing import ManualClock
 
@@ -514,6 +515,22 @@ async def test_an_add_that_is_cancelled_is_whole_or_not_there(store):
         await store.add(scope(f"u-{turns}"), ["x"])
         assert await loaded(store, scope(f"u-{turns}")) == ["x"], "no answer is taken for another"
     assert added
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda store: store.loaded(scope(None)),
+        lambda store: store.renew(scope(None)),
+        lambda store: store.add(scope(None), ["a"]),
+        lambda store: store.touch(scope(None)),
+        lambda store: store.remove(scope(None), ["a"]),
+    ],
+    ids=["loaded", "renew", "add", "touch", "remove"],
+)
+async def test_anonymous_callers_share_nothing(store, ask):
+    with pytest.raises(ConfigurationError, match="names no thread"):
+        await ask(store)
 
 
 async def test_closing_twice_does_no_harm(make_store, clock):

@@ -1,5 +1,6 @@
 """The store in memory: its bounds, and what it refuses at construction."""
 
+import inspect
 import time
 
 import pytest
@@ -84,27 +85,13 @@ async def test_processors_share_the_bound(store):
     assert await threads(store, "a", "b") == ["b"]
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda store: store.loaded(scope(None)),
-        lambda store: store.add(scope(None), ["a"]),
-        lambda store: store.touch(scope(None)),
-        lambda store: store.remove(scope(None), ["a"]),
-    ],
-    ids=["loaded", "add", "touch", "remove"],
-)
-async def test_anonymous_callers_share_nothing(store, ask):
-    with pytest.raises(ConfigurationError, match="names no thread"):
-        await ask(store)
-
-
-async def test_the_defaults_are_an_hour_and_ten_thousand_threads():
-    store = MemoryStore()
-    await store.add(scope("a"), ["x"])
-    assert store._threads.maxsize == 10_000
-    assert store._threads.ttl == 3600
-    assert store._threads.timer() == pytest.approx(time.time(), abs=60)
+def test_the_defaults_are_an_hour_and_ten_thousand_threads():
+    options = inspect.signature(MemoryStore).parameters
+    assert [options[name].default for name in ("ttl_seconds", "max_threads", "clock")] == [
+        3600,
+        10_000,
+        time.time,
+    ]
 
 
 def test_the_package_names_its_stores_and_no_others():

@@ -56,21 +56,6 @@ def test_options_that_cannot_work_are_refused(arguments, match):
         RedisStore(**{"redis": URL, **arguments})
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda store: store.loaded(scope(None)),
-        lambda store: store.renew(scope(None)),
-        lambda store: store.add(scope(None), ["a"]),
-        lambda store: store.touch(scope(None)),
-        lambda store: store.remove(scope(None), ["a"]),
-    ],
-)
-async def test_anonymous_callers_share_nothing(ask):
-    with pytest.raises(ConfigurationError, match="names no thread"):
-        await ask(RedisStore(URL))
-
-
 def test_without_redis_py_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "redis.asyncio", None)
     with pytest.raises(ImportError, match=r'pip install "tool-search-processor\[redis\]"'):

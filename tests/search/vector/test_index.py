@@ -66,13 +66,6 @@ def test_equal_texts_tie_in_the_documents_order_whatever_their_place():
     assert names(index(embedder, documents=same[::-1]).search("ones")) in ([], names(same[::-1]))
 
 
-def test_a_smaller_limit_is_the_beginning_of_a_greater_one():
-    made = index(documents=[Document(name=f"tool_{n % 7}{n}", description="open a bug") for n in range(40)])
-    whole = made.search("open a bug")
-    for limit in (0, 1, 5, 39, 99):
-        assert made.search("open a bug", limit=limit) == whole[:limit]
-
-
 def test_within_narrows_and_extra_comes_last_and_hides():
     made = index()
     extra = (Document(name="sendMail", description="a bug report"), DOCUMENTS[0])
@@ -103,12 +96,6 @@ def test_an_update_embeds_only_what_is_new():
     made.update(DOCUMENTS)
     assert len(embedder.texts) == 4
     assert made.search("open a bug report")[0].name == "create_issue"
-
-
-def test_of_two_documents_with_one_name_the_later_counts():
-    made = index(documents=[DOCUMENTS[0], Document(name="create_issue", description="paint a wall")])
-    assert names(made.search("paint a wall")) == ["create_issue"]
-    assert made.search("paint a wall")[0].score > 0.5
 
 
 def test_a_restart_embeds_nothing_again(tmp_path):
