@@ -105,7 +105,7 @@ class ToolSearchTransform(CatalogTransform):
             search: The strategy: "bm25", "regex", "fuzzy", "vector", "hybrid", an index, or a function that
                 makes one. A tool's `meta` may hold `keywords` (more words to find it by) and
                 `example_requests`.
-            top_k: Results of a query unless the model asks for another number; 1 to 20.
+            top_k: Results of a query unless the model asks for more, 1 to 20; a lower `limit` counts as this.
             min_score: The lowest score of a result, 0 to 1.
             filter: Asked in the phases `search`, `load` (a tool is called by name) and `active` (it is listed
                 or run); an exception denies.

@@ -108,7 +108,7 @@ class ToolSearchProcessor(SearchPipeline, CatalogServer):
             search: The strategy: "bm25", "regex", "fuzzy", "vector", "hybrid", an index, or a function
                 that makes one.
             index_cache: A folder for what the index is made of, so that a restart is quick; see `Catalog`.
-            top_k: Results of a query unless the model asks for another number; 1 to 20.
+            top_k: Results of a query unless the model asks for more, 1 to 20; a lower `limit` counts as this.
             min_score: The lowest score of a result, 0 to 1; a result's score is above 0 in any case.
             mode: "load": search, then load. "auto_load": a search loads what it returns. "call": the tools
                 that were found run through a proxy, and the list of tools never changes.

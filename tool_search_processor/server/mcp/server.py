@@ -105,7 +105,7 @@ class ToolServer(Registry):
             call_tool_name: The name of the tool that runs another.
             search: How tools are searched; see `Catalog`.
             index_cache: A folder for what the index is made of, so that a restart is quick; see `Catalog`.
-            top_k: Results of a search unless it says otherwise, from 1 to 100.
+            top_k: Results of a search unless it asks for more, 1 to 100; a lower `limit` counts as this.
             result_format: How a search answers: "json", all of it as text; "markdown", short text, with the
                 same structured content; "mcp", each result as an entry of `tools/list` (`inputSchema`,
                 `outputSchema`, `annotations` …), with `score`, `namespace` and `tags` in its `_meta`.
