@@ -151,6 +151,23 @@ def test_strings_in_the_place_of_contents_and_messages_are_read(method, key, giv
     assert found[key] == expected
 
 
+def test_content_that_cannot_be_read_keeps_its_address_and_is_told_in_short():
+    uri = f"file:///{'a' * 200}"
+    answer = {**AS_RESULTS, "contents": [{"uri": uri, "type": "x" * 200, "blob": 7}]}
+    found = Screen(LeftOut("s")).screened("resources/read", answer, version=lambda: "2025-11-25")
+    note = f"[{'x' * 100}…: content that can't be read, not shown]"
+    assert found["contents"] == [{"uri": uri, "text": note}]
+
+
+def test_a_name_of_any_length_is_told_in_short(caplog):
+    caplog.set_level("INFO")
+    entry = {"name": "a" * 200, "inputSchema": {}}
+    assert screened("tools/list", "tools", entry)[0][0]["name"] == "a" * 200
+    (left_out,) = screened("tools/list", "tools", {"name": "a" * 200, "inputSchema": 7})[1]
+    assert left_out.name == f"{'a' * 100}…"
+    assert [f"{'a' * 101}" in message for message in caplog.messages] == [False, False]
+
+
 async def test_a_tool_whose_result_is_a_string_answers_with_it():
     tools = [{"name": "old", "inputSchema": {"type": "object"}}]
     for result in ({"content": "42 rows"}, {"toolResult": "42 rows"}):

@@ -41,7 +41,7 @@ PROMPTS = ListKind("prompts/list", "a prompt", "prompts", "prompts", "name")
 LISTS = {kind.method: kind for kind in (TOOLS, RESOURCES, TEMPLATES, PROMPTS)}
 
 _LONGEST_NAME = 100
-"""A server may give a name of any length."""
+"""Characters; a server may give a name of any length."""
 
 
 class LeftOut:
@@ -61,7 +61,7 @@ class LeftOut:
 
     def note(self, method: str, name: str, reason: str) -> None:
         """Note an entry that is left out of the list that answers `method`."""
-        name = _shortened(name)
+        name = shortened(name)
         if method == "tools/list":
             key = (name, reason if name else f"nameless {len(self._noted)}")
             self._noted[key] = RefusedTool(name=name, provider=self.server, reason=reason)
@@ -74,12 +74,13 @@ class LeftOut:
         """Warn about an entry that held invisible characters, which a model would have read."""
         if count and self._told.is_new((method, name, count)):
             what = f"{LISTS[method].entry} of the MCP server {self.server!r}"
-            logger.warning("%d hidden characters were taken out of %s: %r", count, what, _shortened(name))
+            logger.warning("%d hidden characters were taken out of %s: %r", count, what, shortened(name))
 
     def end(self) -> None:
         """Note that the list of tools has been read to its end."""
         self.tools = tuple(self._noted.values())
 
 
-def _shortened(name: str) -> str:
+def shortened(name: str) -> str:
+    """Return a server's name for something, as the log and the status tell it."""
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tool_search_processor.providers.mcp.failures import fault_text
-from tool_search_processor.providers.mcp.left_out import LISTS, LeftOut
+from tool_search_processor.providers.mcp.left_out import LISTS, LeftOut, shortened
 from tool_search_processor.providers.mcp.mending import mended
 from tool_search_processor.providers.mcp.parts import has_more_levels
 from tool_search_processor.wire.plain import mapping_of
@@ -32,7 +32,6 @@ _MOST_BLOCKS = 1_000
 """Blocks of one content."""
 _DEEPEST_ENTRY = 190
 """Levels of an entry of a list; the SDK reads 200 of a message, and three stand around the entry."""
-_LONGEST_NAME = 100
 _PLACE = 2
 """How many parts of a fault's place are the list, and the entry's place in it."""
 
@@ -84,9 +83,8 @@ class Screen:
         if (fault := find_fault(better)) is not None:
             self._left_out.note(method, _name_of(entry), fault_text(fault, skip=_PLACE))
             return None
-        logger.info(
-            "%s of the MCP server %r is mended: %r", LISTS[method].entry, self._server, _name_of(entry)
-        )
+        told = "%s of the MCP server %r is mended: %r"
+        logger.info(told, LISTS[method].entry, self._server, shortened(_name_of(entry)))
         return better
 
     def _without_bad_headers(self, result: dict[str, Any]) -> dict[str, Any]:
@@ -206,13 +204,13 @@ def _name_of(entry: Any) -> str:
 
 def _text_of(entry: Any, key: str) -> str:
     value = mapping_of(entry).get(key)
-    return value[:_LONGEST_NAME] if isinstance(value, str) else ""
+    return value if isinstance(value, str) else ""
 
 
 def _note(method: str, entry: Any) -> dict[str, Any]:
     """Return what takes the place of content that can't be read."""
     block = mapping_of(entry).get("content") if method == "prompts/get" else entry
-    kind = _text_of(block, "type") or "unknown kind"
+    kind = shortened(_text_of(block, "type")) or "unknown kind"
     return _of_text(method, f"[{kind}: content that can't be read, not shown]", entry)
 
 
