@@ -19,7 +19,6 @@ from tool_search_processor.tools.hints import Hints
 
 ToolsFunction = Callable[[Context], Iterable[Any] | Mapping[str, Any] | Awaitable[Any]]
 
-
 _CONTEXT_NAMES = ("context", "ctx")
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _ARGUMENTS = (str, bytes, int, float, list, tuple, set, frozenset, ToolContext)

@@ -16,10 +16,12 @@ from tool_search_processor.errors import ConfigurationError
 WEB = ("http://", "https://")
 """How the URLs begin that can be called."""
 
-HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-"""A name of a header (RFC 9110, 5.6.2)."""
+TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""A name of a header, or of a method (RFC 9110, 5.6.2)."""
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+"""Control characters, line breaks among them: no header that is sent from here holds one."""
+
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,19}(?=://)")
 
 
@@ -64,7 +66,7 @@ def check_headers(headers: object) -> dict[str, str]:
     if not isinstance(headers, Mapping):
         raise ConfigurationError(f"headers is a mapping of strings, found a {type(headers).__name__}")
     for name in headers:
-        if not isinstance(name, str) or not HEADER_NAME.fullmatch(name):
+        if not isinstance(name, str) or not TOKEN.fullmatch(name):
             raise ConfigurationError(
                 f"{name!r:.80} is not a header name: header names have no blanks and no ':'"
             )
@@ -78,7 +80,7 @@ def check_value(value: object, what: str) -> str:
         ConfigurationError: It is not a string of one line.
     """
     text = value.strip() if isinstance(value, str) else None
-    if text is None or _CONTROL.search(text):
+    if text is None or CONTROL.search(text):
         raise ConfigurationError(
             f"{what} is a string without line breaks, found a {type(value).__name__} that isn't"
         )

@@ -24,7 +24,6 @@ logger = logging.getLogger(__name__)
 _ARGUMENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 """What model providers accept as a property's name."""
 
-
 _TEXT: tuple[type, ...] = (str, type(None))
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "name": _TEXT,
@@ -136,7 +135,7 @@ class ArgumentMap:
                 raise
             raise self._renamed(exc) from exc
 
-    async def _mapped(self, arguments: object, context: ToolContext | None) -> dict[str, Any]:
+    async def _mapped(self, arguments: object, context: ToolContext) -> dict[str, Any]:
         if not isinstance(arguments, Mapping):  # a schema may allow more than objects; an overlay does not
             raise ToolArgumentsError(Problem((), "must be an object").sentence())
         originals: Mapping[str, str] = {new: old for old, new in self.overlay.names.items()}
@@ -151,7 +150,7 @@ class ArgumentMap:
                 # a copy each time: what one call does to its list must not reach the next
                 mapped[name] = copied(value)
         for name, factory in self.factories.items():
-            made = factory() if takes_none(factory) else factory(context or ToolContext())
+            made = factory() if takes_none(factory) else factory(context)
             mapped[name] = await awaited(made)
         return mapped
 

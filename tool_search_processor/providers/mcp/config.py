@@ -55,7 +55,6 @@ _LONGEST_VARIABLE = 80
 MakeProvider = Callable[[str, str, Mapping[str, Any]], Provider]
 """Takes a name, "stdio" or "http", and the arguments of that constructor."""
 
-
 MakeBroken = Callable[[str, ConfigurationError], Provider]
 """Takes a name, and why there is no provider for it."""
 

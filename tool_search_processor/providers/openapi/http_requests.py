@@ -23,6 +23,7 @@ from tool_search_processor.providers.openapi.routes import (
     Route,
     split_path,
 )
+from tool_search_processor.providers.web import CONTROL
 from tool_search_processor.tools.wording import Problem
 from tool_search_processor.wire.plain import clean_text
 
@@ -30,7 +31,6 @@ _PATH_SAFE = "/:@!$&'()*+,;=~%"
 _QUERY_SAFE = _PATH_SAFE + "?"
 _EMPTY_FORM = (b"--empty--\r\n", "multipart/form-data; boundary=empty")
 """A multipart form without fields, of which the library would send nothing at all."""
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SEPARATORS = re.compile(r"[/\\]")
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.+-]+=[^;,]*)*(;base64)?,", re.ASCII)
 
@@ -77,7 +77,7 @@ def build_request(route: Route, arguments: Mapping[str, Any]) -> Outgoing:
     outgoing = Outgoing(
         method=route.method,
         target="?".join((target, "&".join(query))) if query else target,
-        headers={"accept": _CONTROL.sub("", route.accept), **headers},
+        headers={"accept": CONTROL.sub("", route.accept), **headers},
         cookies=tuple(styles.cookie_text(one, value) for one, value in placed if one.place == "cookie"),
     )
     return outgoing if route.body is None else _with_body(outgoing, route.body, arguments)
@@ -131,7 +131,7 @@ def _filled_parts(part: str, values: Mapping[str, tuple[Argument, Any]]) -> list
 
 def _header(argument: Argument, value: Any) -> str:
     text = styles.header_text(argument, value).strip()
-    if _CONTROL.search(text):
+    if CONTROL.search(text):
         raise _problem(argument.name, "must not hold line breaks or other control characters")
     return text
 
@@ -150,7 +150,7 @@ def _with_body(outgoing: Outgoing, body: Body, arguments: Mapping[str, Any]) -> 
             raise _problem(missing[0], "is required where other fields of the body are given, but missing")
     content, media_type, fields = _encoded_body(body, value)
     # The library that sends a multipart form names its boundary itself.
-    kind = {} if fields else {"content-type": _CONTROL.sub("", media_type)}
+    kind = {} if fields else {"content-type": CONTROL.sub("", media_type)}
     return replace(outgoing, headers={**outgoing.headers, **kind}, content=content, fields=fields)
 
 
@@ -227,7 +227,7 @@ def _media_type(declared: str | None, own: str | None) -> str | None:
     kinds = [kind.strip() for kind in (declared or "").split(",") if kind.strip()]
     if own is not None and any(fnmatchcase(own.lower(), kind.lower()) for kind in kinds):
         return own
-    return next((_CONTROL.sub("", kind) for kind in kinds if "*" not in kind), own)
+    return next((CONTROL.sub("", kind) for kind in kinds if "*" not in kind), own)
 
 
 def _file(name: str, value: Any) -> tuple[bytes, str | None]:

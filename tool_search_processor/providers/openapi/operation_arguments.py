@@ -20,7 +20,7 @@ from tool_search_processor.providers.openapi.routes import (
     Signature,
     split_path,
 )
-from tool_search_processor.providers.web import HEADER_NAME
+from tool_search_processor.providers.web import TOKEN
 from tool_search_processor.tools.dialects import Converted
 from tool_search_processor.wire.plain import items_of, mapping_of
 
@@ -94,7 +94,7 @@ def _parameters(document: OpenAPIDocument, node: OperationNode) -> list[tuple[No
                 parameter, place = _as_query(parameter), "query"
             if place not in _KNOWN_PLACES:
                 _warn(document, node, f"its parameter {name!r} is left out: there is no place {place!r}")
-            elif place != "header" or (HEADER_NAME.fullmatch(name) and name.lower() not in _NO_PARAMETERS):
+            elif place != "header" or (TOKEN.fullmatch(name) and name.lower() not in _NO_PARAMETERS):
                 found[name, place] = (parameter, base)
     return list(found.values())
 

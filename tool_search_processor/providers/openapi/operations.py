@@ -11,13 +11,13 @@ from typing import Any
 
 from tool_search_processor.errors import ConfigurationError, InvalidToolError
 from tool_search_processor.providers.openapi.documents import OpenAPIDocument
+from tool_search_processor.providers.web import TOKEN
 from tool_search_processor.tools.tool_names import hashed_tool_name, make_tool_name
 from tool_search_processor.wire.plain import items_of, mapping_of
 
 logger = logging.getLogger(__name__)
 
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
-_METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -117,7 +117,7 @@ def _written_in(item: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str
             yield key, key.upper(), item[key]
     key = "additionalOperations"  # from OpenAPI 3.2 on, methods that have no key of their own
     for method, written in mapping_of(item.get(key)).items():
-        if isinstance(written, dict) and _METHOD.fullmatch(str(method)):
+        if isinstance(written, dict) and TOKEN.fullmatch(str(method)):
             yield key, str(method), written
 
 

@@ -68,8 +68,6 @@ class OpenAPIProvider(Provider):
     `catalog.status().refused`.
     """
 
-    foreign = True
-
     def __init__(
         self,
         document: str | Path | Mapping[str, Any],
