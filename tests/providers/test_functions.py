@@ -6,7 +6,7 @@ import pytest
 
 from tool_search_processor import Catalog, ToolSearchProcessor
 from tool_search_processor.errors import ConfigurationError
-from tool_search_processor.providers import CallableProvider, StaticProvider, functions
+from tool_search_processor.providers import CallableProvider, StaticProvider, TransformedProvider, functions
 from tool_search_processor.providers.functions import FunctionTools, is_function, to_tool
 from tool_search_processor.providers.given import as_providers
 from tool_search_processor.session.checks import checked_tools
@@ -48,26 +48,28 @@ class Custom:
 
 
 DESK = Desk()
+GREET_ADA = partial(greet, name="Ada")
 
 
-@pytest.mark.parametrize("item", [greet, lambda: DESK.greet, partial], ids=["function", "method", "partial"])
-def test_one_function_is_one_tool(item):
+@pytest.mark.parametrize(
+    ("look", "name"),
+    [(lambda: greet, None), (lambda: DESK.greet, None), (lambda: GREET_ADA, "greet_ada")],
+    ids=["function", "method", "partial"],
+)
+def test_one_function_is_one_tool(look, name):
     make = FunctionTools()
-    name = None
-    if item is partial:
-        item, name = partial(greet, name="Ada"), "greet_ada"
-    look = item if item is not greet and name is None else lambda: item
     made = make(look(), name=name, origin="here")
     assert make(look(), name=name, origin="there") is made
     assert make(look(), name="other", origin="there").name == "other"
 
 
 def test_what_has_no_hash_is_made_anew():
-    make = FunctionTools()
     with pytest.raises(TypeError):
         hash(DESK)
+    make = FunctionTools()
     one, two = (make(DESK, name="desk", origin="here") for _ in range(2))
-    assert one == two or one.fingerprint == two.fingerprint
+    assert one is not two
+    assert one.fingerprint == two.fingerprint
 
 
 def test_a_tool_is_itself():
@@ -176,10 +178,5 @@ async def test_a_catalog_serves_functions_as_the_same_tools(wrap):
 
 
 async def test_transforms_see_tools():
-    class Shaped(Custom, StaticProvider):
-        static = False
-
-    provider = Shaped(greet, version=1).with_transforms(Namespace("n"))
-    catalog = Catalog([provider])
-    await catalog.refresh()
+    catalog = Catalog([TransformedProvider(Custom(greet, version=1), [Namespace("n")])])
     assert [tool.name for tool in await catalog.list_tools()] == ["n_greet"]

@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from tests.transforms.own import Prefix, RequiredTags
 from tool_search_processor.components import Prompt, Resource, ResourceTemplate
 from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
@@ -35,41 +36,6 @@ class Shout(Transform):
 
     async def list_tools(self, tools):
         return [tool.replace(description="!") for tool in tools]
-
-
-class Prefix(Transform):
-    """The prefixer of FastMCP's documentation."""
-
-    def __init__(self, prefix):
-        self.prefix = prefix
-
-    async def list_tools(self, tools):
-        return [t.replace(name=f"{self.prefix}_{t.name}") for t in tools]
-
-    async def get_tool(self, name, call_next):
-        if not name.startswith(f"{self.prefix}_"):
-            return None
-        original = name[len(self.prefix) + 1 :]
-        tool = await call_next(original)
-        if tool:
-            return tool.replace(name=name)
-        return None
-
-
-class RequiredTags(Transform):
-    """The tag filter of FastMCP's documentation."""
-
-    def __init__(self, required_tags):
-        self.required_tags = required_tags
-
-    async def list_tools(self, tools):
-        return [t for t in tools if t.tags & self.required_tags]
-
-    async def get_tool(self, name, call_next):
-        tool = await call_next(name)
-        if tool and tool.tags & self.required_tags:
-            return tool
-        return None
 
 
 class Deny(Transform):

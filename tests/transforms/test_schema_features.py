@@ -3,6 +3,7 @@
 import jsonschema
 import pytest
 
+from tests.transforms.own import Lenient
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import ToolArgumentsError
 from tool_search_processor.providers import StaticProvider
@@ -121,24 +122,15 @@ async def through(transforms, schema, *, where="provider"):
     """Return the one tool behind the transforms; called, it answers with what it got."""
     tool = Tool("t", parameters=schema, tags={"x"}, execute=lambda arguments: arguments)
     provider = StaticProvider([tool])
+    row = [Lenient([one]) for one in transforms]
     if where == "catalog":
-        catalog = Catalog([provider], transforms=[Lenient(one) for one in transforms])
+        catalog = Catalog([provider], transforms=row)
     else:
-        catalog = Catalog([provider.with_transforms(*(Lenient(one) for one in transforms))])
+        catalog = Catalog([provider.with_transforms(*row)])
     (listed,) = await catalog.list_tools()
     assert await catalog.get_tool(listed.name) is listed
     jsonschema.Draft202012Validator.check_schema(listed.wire_schema())
     return listed
-
-
-class Lenient(Transform):
-    """A transform that does not mind what isn't there: a row may have renamed it."""
-
-    def __init__(self, inner):
-        self.inner = inner
-
-    async def list_tools(self, tools):
-        return await self.inner.list_tools(tools)
 
 
 @every_feature

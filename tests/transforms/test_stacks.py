@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.transforms.own import Lenient, Prefix, RequiredTags
 from tool_search_processor.catalog import Catalog
 from tool_search_processor.errors import DuplicateToolError
 from tool_search_processor.providers.static import StaticProvider
@@ -14,7 +15,6 @@ from tool_search_processor.transforms import (
     TagFilter,
     ToolTransform,
     ToolTransformConfig,
-    Transform,
     Visibility,
 )
 from tool_search_processor.transforms.rows import (
@@ -187,16 +187,6 @@ async def test_whatever_the_row_a_changed_tool_is_served_only_when_it_is_accepte
     assert [tool.name for tool in await catalog.list_tools()] == before
 
 
-class Lenient(Transform):
-    """A row as one transform: what is configured for tools that aren't there is no error in these tests."""
-
-    def __init__(self, row):
-        self.row = row
-
-    async def list_tools(self, tools):
-        return await apply_transforms(self.row, tools)
-
-
 async def test_calling_the_outer_name_reaches_the_inner_tool():
     provider = StaticProvider([make_tool("verbose_name")]).with_transforms(Namespace("api"))
     catalog = Catalog([provider], transforms=[ToolTransform({"api_verbose_name": {"name": "short"}})])
@@ -222,40 +212,6 @@ async def test_prefixes_that_meet_lose_no_tool():
     listed = await catalog.list_tools()
     assert [(await tool.call({}))[0] for tool in listed] == ["b_c", "c"]
     assert len({tool.name for tool in listed}) == 2
-
-
-class RequiredTags(Transform):
-    """The tag filter of FastMCP's documentation, as a user writes it."""
-
-    def __init__(self, required_tags):
-        self.required_tags = required_tags
-
-    async def list_tools(self, tools):
-        return [t for t in tools if t.tags & self.required_tags]
-
-    async def get_tool(self, name, call_next):
-        tool = await call_next(name)
-        if tool and tool.tags & self.required_tags:
-            return tool
-        return None
-
-
-class Prefix(Transform):
-    """The prefixer of FastMCP's documentation, as a user writes it."""
-
-    def __init__(self, prefix):
-        self.prefix = prefix
-
-    async def list_tools(self, tools):
-        return [t.replace(name=f"{self.prefix}_{t.name}") for t in tools]
-
-    async def get_tool(self, name, call_next):
-        if not name.startswith(f"{self.prefix}_"):
-            return None
-        tool = await call_next(name[len(self.prefix) + 1 :])
-        if tool:
-            return tool.replace(name=name)
-        return None
 
 
 @pytest.mark.parametrize("row", [[RequiredTags({"x"}), Prefix("p")], [Prefix("p"), RequiredTags({"x"})]])

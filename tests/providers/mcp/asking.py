@@ -15,6 +15,7 @@ from tool_search_processor.providers import MCPProvider
 
 SMALL = str(Path(__file__).with_name("small_server.py"))
 LARGE = str(Path(__file__).with_name("large_server.py"))
+SCRIPTED = str(Path(__file__).with_name("scripted_server.py"))
 
 
 async def tools_of(provider: MCPProvider) -> dict[str, Tool]:

@@ -62,13 +62,13 @@ async def test_what_was_taken_out_is_told_once_even_where_it_comes_later(place, 
             tools = await provider.list_tools({})
             return repr([tools, *[await each({}) for each in lists]])
 
-        before = await read_all()
+        await read_all()
         assert caplog.messages == []
         texts[place] = HIDDEN
         after = await read_all()
         await read_all()
     assert caplog.messages == [f"{len(HIDDEN)} hidden characters were taken out of {told}"]
-    assert after.isascii() == before.isascii()
+    assert repr(HIDDEN)[1:-1] not in after
 
 
 async def test_line_ends_and_joiners_that_scripts_need_are_nothing_hidden(caplog):

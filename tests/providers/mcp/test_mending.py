@@ -1,15 +1,14 @@
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
+from tests.providers.mcp.asking import SCRIPTED
 from tool_search_processor import Catalog
 from tool_search_processor.providers import MCPProvider
 from tool_search_processor.providers.mcp.left_out import LeftOut
 from tool_search_processor.providers.mcp.screening import Screen
 
-SCRIPTED = str(Path(__file__).with_name("scripted_server.py"))
 VERSIONS = ("2025-06-18", "2025-11-25", "2026-07-28")
 AS_RESULTS = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}  # what 2026-07-28 asks for, too
 

@@ -7,7 +7,6 @@ import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
-from pathlib import Path
 
 import pytest
 from mcp import MCPError
@@ -15,12 +14,11 @@ from mcp.server import Server
 from mcp.types import ListToolsResult
 from mcp.types import Tool as Definition
 
-from tests.providers.mcp.asking import tools_of
+from tests.providers.mcp.asking import SCRIPTED, tools_of
 from tool_search_processor.errors import ToolCallError
 from tool_search_processor.providers import MCPProvider
 from tool_search_processor.providers.mcp.failures import SESSION_GONE, UNREADABLE
 
-SCRIPTED = str(Path(__file__).with_name("scripted_server.py"))
 ADD = {"name": "add_row", "inputSchema": {"type": "object"}}
 HELLO = {
     "protocolVersion": "2025-11-25",

@@ -102,6 +102,7 @@ def test_names_are_the_same_whatever_is_chosen():
             "base_url begins with http:// or https://, found neither",
         ),
         ({"base_url": "https://a/?b"}, "base_url can't have a query"),
+        ({"base_url": "https://{host}/v1"}, r"base_url has '\{host\}' in it"),
         ({"base_url": "ftp://user:secret@x"}, "base_url begins with http:// or https://, found 'ftp'"),
         ({"base_url": "user:secret@x"}, "base_url begins with http:// or https://, found neither"),
         ({"base_url": "https://u:secret@[a/"}, "base_url has a host and perhaps a port; in a password"),
@@ -385,20 +386,6 @@ def test_a_security_scheme_behind_such_a_reference_is_missed_only_where_it_has_a
     assert OpenAPIProvider(document, credentials={"key": "s"})
     with pytest.raises(ConfigurationError, match=r"refers to 'https://x\.test/s', which is not fetched"):
         OpenAPIProvider(document, credentials={"far": "s"})
-
-
-@pytest.mark.parametrize(
-    ("servers", "options", "message"),
-    [
-        (["https://api.test/{version}"], {}, r"GET /p: .* its variable 'version': give server_variables="),
-        (["/v1"], {}, r"GET /p: it names no absolute server, but '/v1': give base_url='https://…/v1'"),
-        (["https://a"], {"base_url": "https://{host}/v1"}, r"base_url has '\{host\}' in it"),
-    ],
-)
-def test_servers_that_cannot_be_called(servers, options, message):
-    document = {**api({"/p": {"get": {}}}), "servers": [{"url": url} for url in servers]}
-    with pytest.raises(ConfigurationError, match=message):
-        OpenAPIProvider(document, **options)
 
 
 @pytest.mark.parametrize(
