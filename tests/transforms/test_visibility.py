@@ -65,6 +65,11 @@ async def test_rules(rules, visible):
     assert names(await apply_transforms(rules, TOOLS)) == visible
 
 
+async def test_criteria_may_come_from_any_iterable():
+    given = {"names": iter(["list_*"]), "tags": iter(["read"]), "components": iter(["tool"])}
+    assert names(await Visibility(False, **given).list_tools(TOOLS)) == ALL[:3]
+
+
 async def test_one_alone_hides_at_once():
     assert names(await Visibility(False, tags={"admin"}).list_tools(TOOLS)) == ["create_issue", "list_files"]
 

@@ -92,8 +92,8 @@ class Visibility(Transform):
                 a criterion or with `enabled=False`.
         """
         check_flags(enabled=enabled, only=only)
-        unknown = as_strings("components", components) - set(_KINDS)
-        if unknown:
+        kinds = as_strings("components", components)
+        if unknown := kinds - set(_KINDS):
             raise ConfigurationError(f"components are of {_KINDS}, found {sorted(unknown)}")
         if only and (not enabled or (names is None and tags is None and namespaces is None)):
             raise ConfigurationError(
@@ -106,7 +106,7 @@ class Visibility(Transform):
             tags=None if tags is None else as_strings("tags", tags),
             namespaces=None if namespaces is None else as_strings("namespaces", namespaces),
             only=only,
-            components=frozenset(components),
+            components=kinds,
         )
         self.rules: tuple[VisibilityRule, ...] = (rule,)
 
