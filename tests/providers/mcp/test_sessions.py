@@ -137,6 +137,7 @@ def error_of(code, words, **more):
         (400, "application/json", error_of(-32000, "Bad Request: Server not initialized", id=None)),
         (400, "text/plain", "Bad Request: No valid session ID provided"),
         (400, "text/html; charset=utf-8", "Invalid or missing session ID"),
+        (400, "text/plain; charset=idna", "Invalid or missing session ID"),
         (400, "application/json", '{"error": "No transport found for sessionId"}'),
     ],
 )

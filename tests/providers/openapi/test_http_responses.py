@@ -49,6 +49,8 @@ def read(
         ("hü".encode(), "text/plain", "hü"),
         ("hü".encode("latin-1"), "text/plain; charset=latin-1", "hü"),
         ("hü".encode("latin-1"), "text/plain; charset=martian", "h\ufffd"),
+        (b"h\xff", "text/plain; charset=idna", "h\ufffd"),
+        (b"h\xff", "text/plain; charset=undefined", "h\ufffd"),
         (b"\xff", "text/plain", "\ufffd"),
         (b"a,b", "text/csv", "a,b"),
         (b"<a/>", "application/atom+xml", "<a/>"),

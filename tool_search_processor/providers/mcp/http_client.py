@@ -183,7 +183,7 @@ def _may_be_of_session(request: httpx2.Request, response: httpx2.Response) -> bo
 def _is_of_session(message: Mapping[str, Any] | None, response: httpx2.Response) -> bool:
     """Return True if a server says, with another status than 404, that it doesn't know the session."""
     if message is None:
-        words = response.text
+        words = response.content.decode(errors="replace")  # not by the charset: some fail at any content
     elif message["error"].get("code") in _OF_TRANSPORT:
         words = str(message["error"].get("message"))
     else:

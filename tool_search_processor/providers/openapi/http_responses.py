@@ -108,7 +108,7 @@ def _text(response: httpx.Response, content: bytes, kind: str) -> str | None:
         return None
     try:
         text = content.decode(response.charset_encoding or "utf-8", "replace" if kind else "strict")
-    except (LookupError, UnicodeDecodeError):
+    except (LookupError, UnicodeError):  # no charset, or one that fails at any content, such as `idna`
         if not kind:
             return None
         text = content.decode("utf-8", "replace")
