@@ -4,6 +4,7 @@ import ast
 import importlib
 import importlib.metadata
 import json
+import re
 import subprocess
 import sys
 from importlib.resources import files
@@ -93,6 +94,14 @@ def test_what_is_unknown_is_told_as_such():
 
 def test_the_version_is_that_of_the_distribution():
     assert importlib.metadata.version("tool-search-processor") == tool_search_processor.__version__
+
+
+def test_an_error_about_a_missing_extra_names_the_package_and_an_extra_that_exists():
+    sources = "\n".join(path.read_text("utf-8") for path in ROOT.rglob("*.py"))
+    told = re.findall(r'(\w+): pip install "tool-search-processor\[([\w-]+)\]"', sources)
+    assert "needs" not in {package for package, _ in told}
+    extras = importlib.metadata.metadata("tool-search-processor").get_all("Provides-Extra")
+    assert {extra for _, extra in told} <= set(extras)
 
 
 def test_the_package_is_typed():

@@ -13,7 +13,7 @@ try:
     from starlette.applications import Starlette
     from starlette.requests import Request
 except ImportError as exc:
-    raise ImportError('serving needs: pip install "tool-search-processor[server]"') from exc
+    raise ImportError('Gateway needs Starlette: pip install "tool-search-processor[server]"') from exc
 
 from tool_search_processor.catalog import CatalogStatus, ProviderStatus
 from tool_search_processor.catalog.drift import OnChange

@@ -125,7 +125,9 @@ class LiteLLMEmbedder:
         try:
             litellm = import_litellm()
         except ImportError as error:
-            raise ImportError('LiteLLMEmbedder needs: pip install "tool-search-processor[agent]"') from error
+            raise ImportError(
+                'LiteLLMEmbedder needs litellm: pip install "tool-search-processor[agent]"'
+            ) from error
 
         settings = {"num_retries": 0, **self._settings}
         for attempt in range(self._max_retries + 1):
