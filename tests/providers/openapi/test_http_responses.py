@@ -51,6 +51,7 @@ def read(
         ("hü".encode("latin-1"), "text/plain; charset=martian", "h\ufffd"),
         (b"h\xff", "text/plain; charset=idna", "h\ufffd"),
         (b"h\xff", "text/plain; charset=undefined", "h\ufffd"),
+        (b"h-abc", "text/plain; charset=PunyCode", "h-abc"),
         (b"\xff", "text/plain", "\ufffd"),
         (b"a,b", "text/csv", "a,b"),
         (b"<a/>", "application/atom+xml", "<a/>"),

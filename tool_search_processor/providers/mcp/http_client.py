@@ -119,6 +119,10 @@ class ContainingClient(httpx2.AsyncClient):
         """Return a response with its content, unless it is a stream of events."""
         encoding = response.headers.get("content-encoding", "")
         is_stream = _media_type(response).startswith("text/event-stream") and "," not in encoding
+        if is_stream:
+            response.encoding = (
+                "utf-8"  # as events always are (HTML, 9.2.6); some charsets fail or take minutes
+            )
         if response.is_stream_consumed or is_stream:
             return response
         try:

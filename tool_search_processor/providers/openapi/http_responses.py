@@ -106,8 +106,11 @@ def _text(response: httpx.Response, content: bytes, kind: str) -> str | None:
     """Return the content as text; None if it is not text."""
     if kind and not _TEXTUAL.match(kind):
         return None
+    charset = response.charset_encoding or "utf-8"
+    if "punycode" in charset.lower():  # no charset, and 2 MB of it would take minutes to decode
+        charset = "utf-8"
     try:
-        text = content.decode(response.charset_encoding or "utf-8", "replace" if kind else "strict")
+        text = content.decode(charset, "replace" if kind else "strict")
     except (LookupError, UnicodeError):  # no charset, or one that fails at any content, such as `idna`
         if not kind:
             return None
