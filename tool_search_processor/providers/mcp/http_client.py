@@ -118,12 +118,11 @@ class ContainingClient(httpx2.AsyncClient):
     async def _whole(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         """Return a response with its content, unless it is a stream of events."""
         encoding = response.headers.get("content-encoding", "")
-        is_stream = _media_type(response).startswith("text/event-stream") and "," not in encoding
-        if is_stream:
-            response.encoding = (
-                "utf-8"  # as events always are (HTML, 9.2.6); some charsets fail or take minutes
-            )
-        if response.is_stream_consumed or is_stream:
+        if response.is_stream_consumed:
+            return response
+        if _media_type(response).startswith("text/event-stream") and "," not in encoding:
+            # as events always are (HTML, 9.2.6): some charsets fail, or take minutes
+            response.encoding = "utf-8"
             return response
         try:
             async with asyncio.timeout(self._read_seconds):
