@@ -40,7 +40,7 @@ from tool_search_processor.testing import ManualClock, ScriptedModel, call
 
 VERBS = ("create", "list", "delete", "update", "find", "export", "merge", "close", "open", "send")
 THINGS = ("issue", "mail", "invoice", "meeting", "user", "branch", "report", "photo", "ticket", "order")
-TOOLS, THREADS, KEPT, AT_ONCE, TENANTS = 2_000, 2_000, 500, 20, 5
+TOOLS, AWAY, THREADS, KEPT, AT_ONCE, TENANTS = 2_000, 200, 2_000, 500, 20, 2
 ALLOWED_GROWTH = 0.02
 
 Turn = list[list[tuple[str, object]]]
@@ -71,15 +71,16 @@ class Soak:
         self.random = random.Random(7)
         self.clock = ManualClock(1e9)
         self.tools = [made(number) for number in range(TOOLS)]
-        # Words that come back: what is remembered of words is bounded, but at more than come up here.
-        self.away = [made(number) for number in range(TOOLS, 2 * TOOLS)]
+        # Few, which all come back soon: what tools have computed and what is remembered of words is bounded,
+        # but with many would still grow after an hour.
+        self.away = [made(number) for number in range(TOOLS, TOOLS + AWAY)]
         self.provider = StaticProvider(self.tools)
         # Bounds that are reached soon, so that what grows beyond them is seen.
         self.experience = Experience(
             SQLiteExperienceStore(self.folder / "learned.db"),
             scope=lambda context: context["tenant"],
-            max_requests=5,
-            max_tools=50,
+            max_requests=3,
+            max_tools=20,
             clock=self.clock,
         )
         self.processor = ToolSearchProcessor(
@@ -194,7 +195,7 @@ class Soak:
         for place in self.random.sample(range(TOOLS), 5):
             self.provider.remove(self.tools[place].name)
             self.away.append(self.tools[place])
-            self.tools[place] = self.away.pop(self.random.randrange(TOOLS))
+            self.tools[place] = self.away.pop(self.random.randrange(len(self.away)))
             self.provider.add(self.tools[place])
         self.clock.advance(30)
 

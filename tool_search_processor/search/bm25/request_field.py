@@ -49,7 +49,7 @@ _NORMALIZATION = 0.6
 _PIVOT = 8.0
 _SMOOTHING = 0.2
 """What is added to the weights of a word in all tools: about that of a word in one request."""
-_CACHED_REQUESTS = 20_000
+_CACHED_REQUESTS = 4_000
 _CHARACTERS = 500
 _MOST_CHARACTERS = 4 * _CHARACTERS
 
