@@ -32,7 +32,7 @@ _OF_TRANSPORT = (-32000, -32001, INVALID_REQUEST)
 
 _LONGEST_REFUSAL = 1_000
 
-_OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+_OF_THE_WIRE = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 """Headers that no longer hold for content that was unpacked here."""
 
 _STREAM_SECONDS = 1.0
@@ -116,11 +116,12 @@ class ContainingClient(httpx2.AsyncClient):
             await self._sleep(turn - now)
 
     async def _whole(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
-        """Return a response with its content, unless it is a stream of events."""
+        """Return a response with its content, unless it is a stream of events; a refusal is none."""
         encoding = response.headers.get("content-encoding", "")
         if response.is_stream_consumed:
             return response
-        if _media_type(response).startswith("text/event-stream") and "," not in encoding:
+        is_stream = _media_type(response).startswith("text/event-stream") and not response.is_error
+        if is_stream and "," not in encoding:
             # as events always are (HTML, 9.2.6): some charsets fail, or take minutes
             response.encoding = "utf-8"
             return response
@@ -137,7 +138,7 @@ class ContainingClient(httpx2.AsyncClient):
             await response.aclose()
         if not is_whole:
             return self._failed(request, f"its answer is larger than {MAX_MESSAGE_BYTES:,} bytes", UNREADABLE)
-        headers = [pair for pair in response.headers.multi_items() if pair[0] not in _OF_THE_WIRE]
+        headers = [pair for pair in response.headers.raw if pair[0].lower() not in _OF_THE_WIRE]
         whole = httpx2.Response(response.status_code, headers=headers, content=content, request=request)
         whole.next_request = response.next_request  # where a redirect leads
         return whole
