@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from tool_search_processor.concurrency.once import Once
-from tool_search_processor.errors import ConfigurationError, InvalidToolError
+from tool_search_processor.errors import ConfigurationError
 from tool_search_processor.tools import Tool
-from tool_search_processor.tools.fields import requests_of
+from tool_search_processor.tools.fields import COLLECTIONS
 from tool_search_processor.tools.tool_names import is_tool_name
 from tool_search_processor.tools.wording import near_name
 from tool_search_processor.transforms.argument_overlay import ArgTransform
 from tool_search_processor.transforms.argument_plan import ArgumentPlan, plan_arguments
 from tool_search_processor.transforms.transform import GetToolNext, ToolMemo, Transform, agrees_with_list
-from tool_search_processor.wire.checks import as_strings, check_types
+from tool_search_processor.wire.checks import check_types
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +32,8 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "requires_approval": _FLAG,
     "arguments": (Mapping,),
 }
+_CHANGED = ("name", "description", *COLLECTIONS, "pinned", "requires_approval")
+"""Options that replace the field of `Tool` of the same name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,14 +74,9 @@ class ToolTransformConfig:
             raise ConfigurationError(
                 f"a tool's name is 1 to 64 letters, digits, '_' or '-', found {self.name!r}"
             )
-        for attribute in ("tags", "keywords"):
-            if getattr(self, attribute) is not None:
-                as_strings(attribute, getattr(self, attribute))
-        if self.example_requests is not None:
-            try:
-                requests_of(self.name or "", self.example_requests)
-            except InvalidToolError as exc:
-                raise ConfigurationError(str(exc)) from exc
+        for attribute, collect in COLLECTIONS.items():
+            if (given := getattr(self, attribute)) is not None:
+                object.__setattr__(self, attribute, collect(self.name or "", given))
         arguments = {
             name: _read(ArgTransform, given, place=f"argument {name!r}")
             for name, given in self.arguments.items()
@@ -91,15 +88,7 @@ class ToolTransformConfig:
 
     def changes(self) -> dict[str, Any]:
         """Return the fields of `Tool` to replace, except the arguments."""
-        given = {
-            "name": self.name,
-            "description": self.description,
-            "tags": None if self.tags is None else frozenset(self.tags),
-            "keywords": None if self.keywords is None else tuple(self.keywords),
-            "example_requests": None if self.example_requests is None else tuple(self.example_requests),
-            "pinned": self.pinned,
-            "requires_approval": self.requires_approval,
-        }
+        given = {key: getattr(self, key) for key in _CHANGED}
         return {key: value for key, value in given.items() if value is not None}
 
 
