@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from tool_search_processor import InputStep, ProviderError, Tool, ToolSearchProcessor
 from tool_search_processor.search.protocol import Document, Hit
+
+if TYPE_CHECKING:
+    import pytest
 
 USER = ({"role": "user", "content": "please help"},)
 

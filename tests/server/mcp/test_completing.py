@@ -80,16 +80,11 @@ async def test_arguments_are_completed_by_whoever_offers_it(way):
         assert (told.values, told.total, told.has_more) == (["Rome", "Ravenna"], 7, True)
 
 
-async def test_there_are_never_more_than_the_protocol_allows():
+@pytest.mark.parametrize(("name", "total"), [("many", 1000), ("endless", None)])
+async def test_there_are_never_more_than_the_protocol_allows_nor_are_more_read(name, total):
     async with connected(ToolServer([atlas()])) as client:
-        told = await completion(client, prompt("many"))
-    assert (told.values, told.total, told.has_more) == ([str(n) for n in range(100)], 1000, True)
-
-
-async def test_of_what_has_no_end_no_more_is_read_than_is_told():
-    async with connected(ToolServer([atlas()])) as client:
-        told = await completion(client, prompt("endless"))
-    assert (told.values, told.total, told.has_more) == ([str(n) for n in range(100)], None, True)
+        told = await completion(client, prompt(name))
+    assert (told.values, told.total, told.has_more) == ([str(n) for n in range(100)], total, True)
 
 
 @pytest.mark.parametrize(("name", "values"), [("one", ["Rome"]), ("nothing", [])])
