@@ -315,17 +315,16 @@ async def test_reading_stops_at_the_limit():
 
 
 async def test_a_call_has_an_end_also_where_bytes_keep_coming():
-    gone = asyncio.Event()
-
     async def answer(request, writer):
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 100\r\n\r\n")
-        await writer.drain()
-        await gone.wait()
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n")
+        while True:
+            writer.write(b"x")
+            await writer.drain()
+            await asyncio.sleep(0)
 
-    async with serve(answer) as server:
+    async with serve(answer) as server, httpx.AsyncClient(timeout=30) as client:
         with pytest.raises(ToolCallError, match=r"^GET /p took longer than 0\.2 seconds\.$"):
-            await call({}, base_url=server.url, timeout_seconds=0.2)
-        gone.set()
+            await call({}, base_url=server.url, client=client, timeout_seconds=0.2)
 
 
 async def test_a_server_that_is_not_there_is_told():
