@@ -3,6 +3,7 @@
 import json
 from types import SimpleNamespace
 
+import mcp_types
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -85,6 +86,18 @@ def test_an_mcp_object_is_read_like_the_dict():
     assert Tool.from_mcp(SimpleNamespace(**snake)).to_mcp() == {
         "name": "get_weather", "description": "", "inputSchema": SCHEMA,
     }  # fmt: skip
+
+
+def test_only_the_fields_that_a_model_has_are_read():
+    """FastMCP gives the SDK's models attributes that warn."""
+
+    class Model(mcp_types.Tool):
+        @property
+        def inputSchema(self):  # noqa: N802 - the SDK's name before its second version
+            raise AssertionError("deprecated")
+
+    tool = Tool.from_mcp(Model(name="a", input_schema={"type": "object", "title": "A"}))
+    assert tool.parameters["title"] == "A"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from mcp.server import MCPServer, Server
 from mcp.types import CallToolResult, ListToolsResult, TextContent
 from mcp.types import Tool as Definition
 
-from tool_search_processor import Tool
 from tool_search_processor.errors import ConfigurationError, ProviderError, ToolCallError
 from tool_search_processor.providers import MCPProvider
 
@@ -131,15 +130,3 @@ async def test_a_server_that_holds_one_of_the_sdk_and_has_a_lifespan_runs_with_b
         assert provider.name == "held"
         assert await provider.list_tools({}) == ()
     assert told == ["begin", "end"]
-
-
-def test_only_the_fields_that_a_model_has_are_read():
-    """FastMCP gives the SDK's models attributes that warn."""
-
-    class Model(Definition):
-        @property
-        def inputSchema(self):  # noqa: N802 - the SDK's name before its second version
-            raise AssertionError("deprecated")
-
-    tool = Tool.from_mcp(Model(name="a", input_schema={"type": "object", "title": "A"}))
-    assert tool.parameters["title"] == "A"
