@@ -45,6 +45,9 @@ def test_a_long_list_is_read_as_a_whole_and_to_the_bit(tmp_path, rows, caplog):
     rows.clear()
     assert cached(embedder, path).documents(TEXTS).tobytes() == made.tobytes()
     assert rows == []
+    list_in(path.parent).unlink()
+    assert cached(embedder, path).documents(TEXTS).tobytes() == made.tobytes()
+    assert sum(rows) == len(TEXTS), "without it they are read one by one"
     assert embedder.texts == TEXTS
     assert warnings(caplog) == []
 
