@@ -45,6 +45,16 @@ async def started(app, **options):
     return task, await asyncio.wait_for(ready, 10)
 
 
+GET = b"GET / HTTP/1.1\r\nhost: x\r\n"
+
+
+async def asked(url, request, **options):
+    """Open a connection whose request is there before it is accepted, so that no delay makes it idle."""
+    connected = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])))
+    connected.sendall(request)
+    return await asyncio.open_connection(sock=connected, **options)
+
+
 @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="Linux has it")
 def test_a_client_whose_network_is_gone_is_given_up_as_early_as_one_that_reads_nothing():
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -111,8 +121,9 @@ async def test_a_silent_connection_is_closed_and_one_too_many_at_once():
         assert await asyncio.wait_for(asyncio.gather(*ends), 10) == [b""] * 20
         for _, writer in silent:
             writer.close()
-        async with httpx.AsyncClient() as client:
-            assert (await client.get(url)).text == "ok"
+        reader, writer = await asked(url, GET + b"connection: close\r\n\r\n")
+        assert (await reader.read()).endswith(b"ok")
+        writer.close()
     finally:
         task.cancel()
         await asyncio.wait({task})
@@ -122,14 +133,14 @@ async def test_a_connection_that_asks_in_time_stays_open():
     app = App()
     task, url = await started(app, idle_seconds=0.05)
     try:
-        async with httpx.AsyncClient() as client:
-            call = asyncio.create_task(client.get(url))
-            await app.inside.wait()
-            silent, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
-            assert await asyncio.wait_for(silent.read(), 10) == b""  # so the time of both has passed
-            writer.close()
-            app.go.set()
-            assert (await call).text == "ok"
+        answer, writer = await asked(url, GET + b"connection: close\r\n\r\n")
+        await app.inside.wait()
+        silent, other = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+        assert await asyncio.wait_for(silent.read(), 10) == b""  # so the time of both has passed
+        other.close()
+        app.go.set()
+        assert (await answer.read()).endswith(b"ok")
+        writer.close()
     finally:
         task.cancel()
         await asyncio.wait({task})
@@ -146,9 +157,8 @@ async def test_a_connection_that_was_answered_once_may_not_dawdle_either(start):
     app = App()
     app.go.set()
     task, url = await started(app, idle_seconds=0.2)
-    reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+    reader, writer = await asked(url, GET + b"\r\n")
     try:
-        writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
         assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
         writer.write(start)
         await asyncio.wait_for(reader.read(), 3)  # well before uvicorn's 5 s between two requests
@@ -171,9 +181,8 @@ async def test_a_client_that_takes_no_answer_is_dropped_and_a_slow_one_is_not(re
             left.set()
 
     task, url = await started(App(app), idle_seconds=0.1)
-    reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]), limit=1 << 12)
+    reader, writer = await asked(url, GET + b"connection: close\r\n\r\n", limit=1 << 12)
     try:
-        writer.write(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
         if reads:
             assert len(await asyncio.wait_for(reader.read(), 10)) > 1 << 24
         else:
