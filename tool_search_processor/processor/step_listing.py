@@ -135,8 +135,8 @@ class StepListing:
     async def _catalog_lines(self, counter: TextCounter) -> tuple[list[str], bool]:
         """Return a line for each tool that can be found, as many as fit, and whether that is all of them."""
         lines: list[str] = []
-        head = max(counter(catalog_text((), self.view.names, is_all=is_all)) for is_all in (True, False))
-        left = self.view.options.catalog_token_limit - head
+        head = catalog_text((), self.view.names, is_all=False)  # the longer one of both
+        left = self.view.options.catalog_token_limit - counter(head)
         for batch in batched(self.view.findable(), _BATCH):
             for tool in await self.admission.admit(batch, "search"):
                 line = catalog_line(tool)
