@@ -5,13 +5,11 @@ import pytest
 
 from tests.providers.mcp.asking import SMALL, HttpServer
 from tool_search_processor.providers import MCPProvider
-from tool_search_processor.providers.mcp.background import close_background
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _closed_afterwards():
-    yield
-    close_background()
+def _closed_afterwards(mcp_closed):
+    """Leave no connection open after any module."""
 
 
 @pytest.fixture
