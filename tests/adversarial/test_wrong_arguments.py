@@ -7,7 +7,7 @@ import inspect
 
 import pytest
 
-from tests.agent.garbage import GARBAGE, places, with_garbage
+from tests.garbage import GARBAGE, places, with_garbage
 from tool_search_processor import Agent, MemoryStore, TokenLimiter, Tool, ToolSearchProcessor, ToolSession
 from tool_search_processor.errors import ToolSearchError
 from tool_search_processor.policy.cached_filters import cached_filter

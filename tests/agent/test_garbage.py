@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from tests.agent.garbage import GARBAGE, places, with_garbage
+from tests.garbage import GARBAGE, places, with_garbage
 from tool_search_processor import Agent, Tool, ToolSearchProcessor
 from tool_search_processor.agent import RunResult, TextDelta
 from tool_search_processor.errors import ToolSearchError

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.garbage import places, with_garbage
 from tool_search_processor.evaluation.files import DataError
 from tool_search_processor.evaluation.history import load_history
 from tool_search_processor.evaluation.logs import read_log
@@ -138,34 +139,15 @@ def test_what_is_no_log_is_refused(tmp_path, value):
 JUNK = [None, 3, -1.5, True, "", "x", [], {}, [1], ["a"], [[]], {"a": 1}, "\ud800", "[", float("inf")]
 
 
-def places_in(value, place=()):
-    """Yield the path to each part of a JSON value."""
-    yield place
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, part in items:
-        yield from places_in(part, (*place, key))
-
-
-def with_junk(value, place, junk):
-    if not place:
-        return junk
-    changed = json.loads(json.dumps(value))
-    part = changed
-    for key in place[:-1]:
-        part = part[key]
-    part[place[-1]] = junk
-    return changed
-
-
 @pytest.mark.parametrize(
     "value", [OPENAI, ANTHROPIC, OTLP, FLAT], ids=["openai", "anthropic", "otlp", "spans"]
 )
 def test_whatever_a_log_holds_is_read_or_refused_with_its_place(tmp_path, value):
     path = tmp_path / "log.json"
     refused = 0
-    for number, place in enumerate(places_in(value)):
+    for number, place in enumerate(places(value)):
         for junk in JUNK[number % 3 :: 3]:
-            path.write_text(json.dumps(with_junk(value, place, junk)))
+            path.write_text(json.dumps(with_garbage(value, place, junk)))
             try:
                 read_log(path)
             except DataError as exc:

@@ -47,10 +47,10 @@ def places(value, path=()):
 
 
 def with_garbage(value, path, garbage):
-    changed = copy.deepcopy(value)
+    """Return a copy of a value with something else at a path."""
     if not path:
         return garbage
-    place = changed
+    place = changed = copy.deepcopy(value)
     for key in path[:-1]:
         place = place[key]
     place[path[-1]] = garbage
