@@ -37,15 +37,11 @@ class Sum:
         if parts and sum([len(part[0]) for part in parts]) * _DENSE >= size:
             self.everywhere, self.parts = np.zeros(size, np.float32), ()
             _add_at_places(parts, self.everywhere)
-        elif parts and size < LARGE:
-            self.parts = [_summed(parts, size)]
 
     @property
     def cost(self) -> int:
         """About how many numbers it holds."""
-        if self.everywhere is not None:
-            return 140 + self.size
-        return 140 + (self.size // 32 + len(self.parts[0][0]) if self.parts and self.size < LARGE else 0)
+        return 140 + (sum([len(part[0]) for part in self.parts]) if self.everywhere is None else self.size)
 
     def holding(self, slots: Ids) -> NDArray[np.bool_]:
         """Return, for each of some slots, whether its document has a number here."""
@@ -79,7 +75,7 @@ def add_up(sums: Iterable[Sum], row: Weights) -> None:
     _add_at_places(parts, row)
 
 
-def _summed(parts: Sequence[Part], size: int) -> Part:
+def summed(parts: Sequence[Part], size: int) -> Part:
     """Return several postings as one."""
     if len(parts) == 1:
         ids, held, factor = parts[0]

@@ -11,7 +11,7 @@ import numpy as np
 from tool_search_processor.search.bm25.postings import Posting
 from tool_search_processor.search.bm25.query import idf, keys_of
 from tool_search_processor.search.bm25.source import DocumentSource
-from tool_search_processor.search.bm25.sums import LARGE, Part, Sum
+from tool_search_processor.search.bm25.sums import LARGE, Part, Sum, summed
 
 _FEW = 64
 
@@ -43,6 +43,13 @@ class WordEvidence(Sum):
                     parts.append((ids, held, weight))
                 self.possible += weight
         super().__init__(parts, size=source.size)
+        if self.parts and self.size < LARGE:
+            self.parts = [summed(self.parts, self.size)]
+
+    @property
+    def cost(self) -> int:
+        """About how many numbers it holds, `marks` among them."""
+        return super().cost + self.size // 32
 
     @property
     def marks(self) -> bytes | None:
