@@ -195,6 +195,15 @@ def test_an_embedder_that_does_not_know_the_language_does_not_count_requests():
     assert doesnt.search("\u6253\u5f00\u706f") == []
 
 
+def test_one_of_many_requests_has_to_be_nearer_than_an_only_one():
+    requests = "chase the overdue payment", *(f"request {number} about nothing" for number in range(30))
+    few, many = asked(Document("few"), requests[0]), asked(Document("many"), *requests)
+    index = filled(lambda: VectorIndex(FakeEmbedder()), [*catalog(5), many, few])
+    first, second = index.search("chase an overdue payment")[:2]
+    assert (first.name, second.name) == ("few", "many")
+    assert first.score > second.score
+
+
 def test_new_requests_embed_nothing_that_has_a_vector():
     embedder = FakeEmbedder()
     index = VectorIndex(embedder)
@@ -214,7 +223,7 @@ def test_a_line_break_in_a_tool_s_request_is_a_space():
 def test_what_was_asked_in_several_ways_counts_once_and_each_way_as_a_whole():
     ways = asked(Document("op"), "file a bug\nreport that the login is broken")
     index = filled(BM25Index, [ways, *catalog()])
-    assert index._snapshot.example_requests.total == pytest.approx(1 / 5.5)
+    assert index._snapshot.example_requests.total == pytest.approx(1 / 5.7)
     for query in ("file a bug", "the login is broken, report that"):
         assert index.search(query)[0].name == "op"
 

@@ -30,7 +30,7 @@ from tool_search_processor.search.masks import Views, best_places
 from tool_search_processor.search.protocol import WORDS_ALONE, Document, Hit, distinct
 from tool_search_processor.search.vector.cohort import COHORT, NEAREST
 from tool_search_processor.search.vector.products import nearest_cosines
-from tool_search_processor.search.vector.request_vectors import ALLOWANCE, LEAST_COVERAGE, RequestVectors
+from tool_search_processor.search.vector.request_vectors import LEAST_COVERAGE, RequestVectors
 from tool_search_processor.search.vector.texts import document_text, query_texts
 from tool_search_processor.wire.checks import check_flags
 
@@ -255,7 +255,7 @@ class VectorIndex(Index):
         asked = query[:QUERY_CHARACTERS].strip()
         if not requests.texts or not asked or self.embedder.embedder.coverage(asked) < LEAST_COVERAGE:
             return cosines
-        return requests.lift(cosines, self.embedder.query(asked), allowance=ALLOWANCE * self._span)
+        return requests.lift(cosines, self.embedder.query(asked), span=self._span)
 
     def warn(self, message: str, *, exc_info: bool = True) -> None:
         """Log a failure of the embedder: as a warning at most once a minute, else for debugging."""
