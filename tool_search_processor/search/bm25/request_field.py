@@ -126,7 +126,7 @@ class RequestWord(Sum):
 
 def _added(weights: Weights) -> float:
     """Return the sum of weights in double precision; most words have few, for which numpy takes longer."""
-    return sum(weights.tolist()) if len(weights) < 50 else float(weights.sum(dtype=np.float64))
+    return sum(weights.tolist()) if len(weights) < 32 else float(weights.astype(np.float64).sum())
 
 
 _CACHED_WORDS = 50_000

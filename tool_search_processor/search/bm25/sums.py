@@ -40,8 +40,8 @@ class Sum:
 
     @property
     def cost(self) -> int:
-        """About how many numbers it holds."""
-        return 140 + (sum([len(part[0]) for part in self.parts]) if self.everywhere is None else self.size)
+        """About how many numbers it holds; parts are those of the index."""
+        return 140 + (0 if self.everywhere is None else self.size)
 
     def holding(self, slots: Ids) -> NDArray[np.bool_]:
         """Return, for each of some slots, whether its document has a number here."""

@@ -49,7 +49,8 @@ class WordEvidence(Sum):
     @property
     def cost(self) -> int:
         """About how many numbers it holds, `marks` among them."""
-        return super().cost + self.size // 32
+        own = self.size // 32 + len(self.parts[0][0]) if self.parts and self.size < LARGE else 0
+        return super().cost + own
 
     @property
     def marks(self) -> bytes | None:
