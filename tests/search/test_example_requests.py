@@ -182,6 +182,12 @@ def test_a_hidden_document_is_not_found_by_its_requests():
     assert "tool_7" not in [hit.name for hit in index.search("overdue payment", extra=[Document("tool_7")])]
 
 
+def test_requests_are_found_by_their_own_words_without_synonyms():
+    index = filled(BM25Index, [*catalog(5), asked(Document("op"), "delete the parrot")])
+    assert [hit.name for hit in index.search("delete it")] == ["op"]
+    assert index.search("erase it") == []
+
+
 def test_misspelled_words_of_requests_are_no_words_of_the_catalog():
     index = filled(BM25Index, [Document("send_mail"), asked(Document("list_rooms"), "zebra crossing")])
     assert index.search("zebar") == []

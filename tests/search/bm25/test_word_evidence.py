@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from tool_search_processor.search.bm25 import sums, word_evidence
+from tool_search_processor.search.bm25 import word_evidence
 from tool_search_processor.search.bm25.postings import Posting
 from tool_search_processor.search.bm25.spelling import Alternative
 from tool_search_processor.search.bm25.sums import add_up
@@ -48,8 +48,7 @@ class Held:
 def test_a_word_says_for_a_document_what_its_keys_say_together(
     size: int, keys: dict[str, list[int]], large: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sums, "LARGE", large)
-    monkeypatch.setattr(word_evidence, "LARGE", large)
+    monkeypatch.setattr(word_evidence, "_LARGE", large)
     evidence = WordEvidence(dict.fromkeys(keys, 0.5), missing=0.0, source=Held(size, keys))
     expected = [
         sum(evidence.weights[key] for key, held in keys.items() if slot in held) for slot in range(size)

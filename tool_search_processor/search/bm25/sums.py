@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 
 from tool_search_processor.search.bm25.postings import Ids, Weights
 
-LARGE = 200_000
-"""From this many slots on, neither the sum of a word's postings nor a bit for each slot is kept: to keep
-large arrays, and drop them again, takes longer than to add up the postings at each query."""
 _DENSE = 6
 """From a sixth of all documents on, adding a whole array is faster than adding at places (1.5 µs against 15
 µs at 10,000)."""

@@ -11,9 +11,12 @@ import numpy as np
 from tool_search_processor.search.bm25.postings import Posting
 from tool_search_processor.search.bm25.query import idf, keys_of
 from tool_search_processor.search.bm25.source import DocumentSource
-from tool_search_processor.search.bm25.sums import LARGE, Part, Sum, summed
+from tool_search_processor.search.bm25.sums import Part, Sum, summed
 
 _FEW = 64
+_LARGE = 200_000
+"""From this many slots on, neither the sum of a word's postings nor a bit for each slot is kept: to keep
+large arrays, and drop them again, takes longer than to add up the postings at each query."""
 
 
 class WordEvidence(Sum):
@@ -43,19 +46,19 @@ class WordEvidence(Sum):
                     parts.append((ids, held, weight))
                 self.possible += weight
         super().__init__(parts, size=source.size)
-        if self.parts and self.size < LARGE:
+        if self.parts and self.size < _LARGE:
             self.parts = [summed(self.parts, self.size)]
 
     @property
     def cost(self) -> int:
         """About how many numbers it holds, `marks` among them."""
-        own = self.size // 32 + len(self.parts[0][0]) if self.parts and self.size < LARGE else 0
+        own = self.size // 32 + len(self.parts[0][0]) if self.parts and self.size < _LARGE else 0
         return super().cost + own
 
     @property
     def marks(self) -> bytes | None:
         """A bit for each slot, set if its document matches the word; None if looking up is faster."""
-        if self.bits is None and self.size < LARGE:
+        if self.bits is None and self.size < _LARGE:
             self.bits = np.packbits(self.marked()).tobytes()
         return self.bits
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ LEAST_COVERAGE = 0.5
 """Below this coverage the embedder doesn't know the query's language: there all requests look alike to it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RequestVectors:
     """The lines of the example requests of some documents, in order, each with its vector."""
 
@@ -37,8 +38,12 @@ class RequestVectors:
     owners: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     """The place of the document that each request belongs to."""
     vectors: Floats = field(default_factory=lambda: np.zeros((0, 0), np.float32))
-    nearer: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
-    """How much nearer than its tool's text each has to be, as a share of an embedder's `cosine_range`."""
+
+    @cached_property
+    def nearer(self) -> Floats:
+        """How much nearer than its tool's text each has to be, as a share of an embedder's `cosine_range`."""
+        number = np.bincount(self.owners)[self.owners]
+        return np.asarray(_NEARER + _CROWD * np.sqrt(2 * np.log(number)), np.float32)
 
     def missing(self, documents: Sequence[Document]) -> list[str]:
         """Return the requests of documents that have no vector here, each once."""
@@ -58,8 +63,7 @@ class RequestVectors:
         made = embed([text.replace(NAME_END, " ") for text in texts])
         vectors = np.concatenate((self.vectors, made)) if len(self.texts) else made
         kept = (*self.texts, *texts)[-most:]
-        nobody = np.zeros(len(kept), np.int64)
-        return RequestVectors(kept, nobody, vectors[-most:], np.zeros(len(kept), np.float32))
+        return RequestVectors(kept, np.zeros(len(kept), np.int64), vectors[-most:])
 
     def among(self, documents: Sequence[Document]) -> RequestVectors:
         """Return the requests of other documents that have a vector here."""
@@ -68,9 +72,7 @@ class RequestVectors:
         if not found:
             return RequestVectors()
         rows, texts, owners = zip(*found, strict=True)
-        placed = np.array(owners, np.int64)
-        nearer = _NEARER + _CROWD * np.sqrt(2 * np.log(np.bincount(placed)[placed]))
-        return RequestVectors(texts, placed, self.vectors[list(rows)], nearer.astype(np.float32))
+        return RequestVectors(texts, np.array(owners, np.int64), self.vectors[list(rows)])
 
     def lift(self, cosines: Floats, query: Floats, *, span: float) -> Floats:
         """Return the documents' cosines, each at least that of its nearest request, as far as that counts.
