@@ -1,7 +1,5 @@
 """Resources, templates and prompts."""
 
-import time
-
 import pytest
 
 from tool_search_processor.components import Prompt, PromptArgument, Resource, ResourceTemplate
@@ -83,6 +81,4 @@ def test_template_matches(template, uri, matches):
 
 def test_a_hostile_template_takes_no_exponential_time():
     template = ResourceTemplate(uri_template="a://" + "{x}-" * 40 + "end")
-    start = time.process_time()
-    assert not template.matches("a://" + "-" * 500)
-    assert time.process_time() - start < 1.0
+    assert not template.matches("a://" + "-" * 500)  # a backtracking engine would never end

@@ -1,9 +1,9 @@
 """RegexIndex: what matches, in what order, what is refused, and what it may cost."""
 
-import time
-from random import Random
+from unittest import mock
 
 import pytest
+import re2
 
 from tests.support import names
 from tool_search_processor.errors import InvalidPatternError
@@ -115,12 +115,13 @@ def test_a_bad_pattern_is_refused_in_one_sentence(pattern, reason, capfd):
 
 
 @pytest.mark.parametrize("pattern", [".{0,1000}" * 20, "[^a]{0,1000}" * 15, r"\p{L}{1,1000}" * 10])
-def test_a_pattern_that_grows_too_large_is_refused_before_it_costs_anything(pattern):
-    started = time.process_time()
-    for _ in range(5):
-        with pytest.raises(InvalidPatternError):
-            index().search(pattern)
-    assert time.process_time() - started < 0.5  # half a second for one of them, in all the memory there is
+def test_a_pattern_that_grows_too_large_is_refused_before_it_costs_anything(pattern, monkeypatch):
+    made, compiled = index(), mock.Mock(wraps=re2.compile)
+    monkeypatch.setattr(re2, "compile", compiled)
+    with pytest.raises(InvalidPatternError):
+        made.search(pattern)
+    (attempt,) = compiled.call_args_list  # in all the memory there is, it takes half a second to fail
+    assert attempt.args[1].max_mem <= 1 << 20
 
 
 def test_the_longest_pattern_is_taken():
@@ -130,13 +131,11 @@ def test_the_longest_pattern_is_taken():
 @pytest.mark.parametrize(
     "pattern", ["(a+)+$", "(x+x+)+y", "(a|aa)+$", ".*.*.*.*=.*", "^(([a-z])+.)+[A-Z]([a-z])+$"]
 )
-def test_patterns_that_ruin_a_backtracking_engine_cost_milliseconds(pattern):
+def test_patterns_that_a_backtracking_engine_would_never_end(pattern):
     made = index(
         [Document(name=f"t{n}", description=f"{'a' * 300}! {n} " + "word " * 40) for n in range(2000)]
     )
-    started = time.process_time()
     made.search(pattern)
-    assert time.process_time() - started < 2.0
 
 
 def test_a_search_over_its_budget_ends_with_a_sentence(monkeypatch):
@@ -146,16 +145,13 @@ def test_a_search_over_its_budget_ends_with_a_sentence(monkeypatch):
         index().search("issue")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("own", [False, True])
-def test_the_budget_holds_for_large_texts_and_for_those_of_the_request(own):
-    letters = "".join(Random(0).choices("ab", k=31_000))
-    documents = [Document(name=f"t{n}", description=f"{n} {letters}") for n in range(200)]
-    made = index([] if own else documents)
-    started = time.process_time()
-    with pytest.raises(InvalidPatternError, match="takes too long"):
-        made.search("(.{0,3}a.{0,4}){30}[^abc]", extra=documents if own else ())
-    assert time.process_time() - started < 2.0
+def test_the_budget_is_looked_at_often_among_large_texts_and_those_of_the_request(own, monkeypatch):
+    looks = mock.Mock(return_value=0.0)
+    monkeypatch.setattr("tool_search_processor.search.regex.time.thread_time", looks)
+    documents = [Document(name=f"t{n}", description="ab" * 15_000) for n in range(200)]
+    index([] if own else documents).search("issue", extra=documents if own else ())
+    assert looks.call_count >= 100
 
 
 def test_a_huge_text_is_read_in_part():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import count
@@ -220,12 +220,12 @@ def _labels(namespace: str | None, tags: frozenset[str]) -> Sequence[str]:
     return [namespace, *ordered] if namespace and namespace not in tags else ordered
 
 
-def has_any_label(tool: Tool, tags: Collection[str]) -> bool:
+def has_any_label(tool: Tool, tags: frozenset[str]) -> bool:
     """Return True if a tool has any of the tags, or one of them is its namespace; no tags ask nothing."""
     return not tags or not tool.tags.isdisjoint(tags) or tool.namespace in tags
 
 
-def of_other_types(tools: Iterable[Tool], types: Collection[str]) -> frozenset[str]:
+def of_other_types(tools: Iterable[Tool], types: frozenset[str]) -> frozenset[str]:
     """Return the names of the tools that are of none of the types; no types ask nothing."""
     return frozenset(tool.name for tool in tools if tool.tool_type not in types) if types else frozenset()
 

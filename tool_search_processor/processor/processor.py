@@ -226,7 +226,7 @@ class ToolSearchProcessor(SearchPipeline, CatalogServer):
         view = await self._view(InputStep(messages=(), context=context or {}, run_id=_SEARCH))
         most = self._options.top_k if limit is None else min(max(limit, 0), len(view.catalog))
         wanted = view.wanted(limit=most, tags=frozenset(as_names(tags, what="tags")))
-        if types := as_names(tool_types, what="tool_types"):
+        if types := frozenset(as_names(tool_types, what="tool_types")):
             wanted = replace(wanted, without=wanted.without | of_other_types(view.catalog, types))
         with view.admission() as admission:
             ranked = await view.rank(query, admission, wanted=wanted, mode=mode)
