@@ -3,6 +3,7 @@
 `HYPOTHESIS_PROFILE=long` tries others at each run. No example is timed.
 """
 
+import gc
 import os
 
 import pytest
@@ -12,6 +13,16 @@ os.environ["LITELLM_OFFLINE_MODE"] = "true"
 os.environ["DISABLE_AIOHTTP_TRANSPORT"] = "True"
 settings.register_profile("tests", deadline=None, derandomize=os.environ.get("HYPOTHESIS_PROFILE") != "long")
 settings.load_profile("tests")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _short_pauses():
+    """Collect garbage of the earlier modules, and leave what stays out of later collections.
+
+    Among 14,000 tests a whole collection takes a second or two, in which what a test waits for runs out of time.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
