@@ -19,7 +19,7 @@ settings.load_profile("tests")
 def _short_pauses():
     """Collect garbage of the earlier modules, and leave what stays out of later collections.
 
-    Among 14,000 tests a whole collection takes a second or two, in which what a test waits for runs out of time.
+    Among 14,000 tests a whole one takes a second or two, and what a test waits for runs out of time.
     """
     gc.collect()
     gc.freeze()
