@@ -4,6 +4,8 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.search.fake_embedder import FakeEmbedder
 from tests.search.makers import MAKERS
@@ -11,6 +13,7 @@ from tool_search_processor import Tool
 from tool_search_processor.search.bm25 import BM25Index
 from tool_search_processor.search.bm25.fields import analyze, indexed
 from tool_search_processor.search.bm25.postings import REQUEST
+from tool_search_processor.search.bm25.request_documents import RequestDocuments
 from tool_search_processor.search.bm25.snapshot import Snapshot
 from tool_search_processor.search.documents import document_of
 from tool_search_processor.search.hybrid import HybridIndex
@@ -100,6 +103,30 @@ def test_what_all_requests_have_in_common_with_the_query_counts_less():
         assert (found[1] < found[0] / 2) is common
 
 
+requests = st.lists(st.sampled_from(["chase payments", "water the parrot", "chase a parrot"]), max_size=3)
+requests_of_tools = st.dictionaries(st.sampled_from("abcdef"), requests.map(tuple))
+
+
+@settings(max_examples=60)
+@given(requests_of_tools, requests_of_tools, requests_of_tools)
+def test_words_weigh_what_they_do_in_the_documents_that_are_left(first, second, own):
+    index = filled(BM25Index, [Document(name, example_requests=said) for name, said in first.items()])
+    index.update(left := [Document(name, example_requests=said) for name, said in second.items()])
+    extra = tuple(Document(name, example_requests=said) for name, said in own.items())
+    seen = {document.name: document for document in (*left, *extra)}
+    words = [REQUEST, *(REQUEST + word for word in ("chase", "payment", "parrot", "nothing"))]
+    analyses = list(map(indexed, seen.values()))
+    expected = [sum(float(np.float32(one.get(word, 0.0))) for one in analyses) for word in words]
+    source = RequestDocuments.of(extra, index._snapshot) if extra else index._snapshot
+    assert [total for _, _, total in source.weighed(words)] == expected
+    assert len(source.example_requests.slots) == sum(REQUEST in one for one in analyses)
+
+
+@pytest.mark.parametrize("query", ["what is it", "the", "?", "\0="])
+def test_words_that_say_nothing_meet_no_request(query):
+    assert filled(BM25Index, [*catalog(), asked(Document("op"), *ASKED, "what is it")]).search(query) == []
+
+
 @EVERY
 def test_requests_that_are_gone_leave_no_trace(make):
     documents = catalog()
@@ -120,7 +147,7 @@ def test_a_document_without_requests_is_indexed_as_if_the_field_did_not_exist():
 
 
 def test_without_any_requests_the_field_is_never_looked_up(monkeypatch):
-    monkeypatch.setattr(Snapshot, "in_requests", None)
+    monkeypatch.setattr(Snapshot, "weighed", None)
     index = filled(BM25Index, catalog())
     assert [index.search(query) for query in QUERIES]
 

@@ -35,6 +35,9 @@ def test_every_term_lists_its_documents_in_order(documents):
         len(expected(documents).get(t, ())) for t in "abcdefgh"
     ]
     assert postings.find("h") is None
+    assert [total for *_, total in postings.weighed("abcdefgh")] == [
+        sum(document.get(term, 0.0) for document in documents) for term in "abcdefgh"
+    ]
 
 
 @given(analyses, analyses, st.randoms())

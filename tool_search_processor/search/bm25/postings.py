@@ -13,8 +13,11 @@ Ids = NDArray[np.int32]
 Weights = NDArray[np.float32]
 Posting = tuple[Ids, Weights]
 """Document numbers, ascending and each once, and the term's weight in each."""
+Weighed = tuple[Ids, Weights, float]
+"""A posting, and the sum of its weights in double precision: so the order of the documents doesn't show."""
 REQUEST = "\0"
 """Begins every key of the field of example requests (see `request_field`), and no other key."""
+_NOTHING: Weighed = np.zeros(0, np.int32), np.zeros(0, np.float32), 0.0
 
 
 class Postings:
@@ -24,7 +27,7 @@ class Postings:
     a look-up returns views of two of them.
     """
 
-    __slots__ = ("_ids", "_numbers", "_starts", "_weights")
+    __slots__ = ("_ids", "_numbers", "_starts", "_totals", "_weights")
 
     def __init__(self, numbers: dict[str, int], starts: array[int], ids: Ids, weights: Weights) -> None:
         """Take arrays that are already in order.
@@ -39,6 +42,7 @@ class Postings:
         self._starts = starts
         self._ids = ids
         self._weights = weights
+        self._totals: array[float] | None = None
 
     def find(self, term: str) -> Posting | None:
         """Return the postings of a term, or None if no document holds it."""
@@ -52,6 +56,22 @@ class Postings:
         """Return how many documents hold a term."""
         number = self._numbers.get(term)
         return 0 if number is None else self._starts[number + 1] - self._starts[number]
+
+    def weighed(self, terms: Iterable[str]) -> list[Weighed]:
+        """Return the postings of several terms, empty for those that no document holds."""
+        if self._totals is None:
+            self._totals = array("d", _sums(self._weights, self._starts).tobytes())
+        ids, weights, starts, totals = self._ids, self._weights, self._starts, self._totals
+        return [
+            _NOTHING
+            if number is None
+            else (ids[at := slice(starts[number], starts[number + 1])], weights[at], totals[number])
+            for number in map(self._numbers.get, terms)
+        ]
+
+    def renumbered(self, start: int) -> Postings:
+        """Return the same postings with the documents numbered from `start`."""
+        return Postings(self._numbers, self._starts, self._ids + np.int32(start), self._weights)
 
     def parts(self) -> tuple[list[str], array[int], Ids, Weights]:
         """Return the terms in the order of their numbers, and the arrays, as the constructor takes them."""
@@ -118,6 +138,29 @@ def gathered(analyses: Iterable[Mapping[str, float]], *, start: int) -> dict[str
         term: (np.array(ids, np.int32), np.array(weights, np.float32))
         for term, (ids, weights) in found.items()
     }
+
+
+def joined(first: Weighed, second: Weighed) -> Weighed:
+    """Return the postings of a term in two sets of documents as one."""
+    if not len(first[0]):
+        return second
+    ids, weights = np.concatenate((first[0], second[0])), np.concatenate((first[1], second[1]))
+    return ids, weights, first[2] + second[2]
+
+
+def discounted(posting: Weighed, removed: NDArray[np.bool_]) -> Weighed:
+    """Return the same with the weights of removed documents taken off the sum."""
+    ids, weights, total = posting
+    return ids, weights, total - float(weights[removed].sum(dtype=np.float64))
+
+
+def _sums(weights: Weights, starts: array[int]) -> NDArray[np.float64]:
+    """Return the sum of each term's weights."""
+    first = np.frombuffer(starts, np.int64)[:-1]
+    sums: NDArray[np.float64] = np.zeros(len(first))
+    if len(first):
+        np.add.reduceat(weights, first, dtype=np.float64, out=sums)
+    return sums
 
 
 def _arrange(numbers: dict[str, int], terms: Ids, ids: Ids, weights: Weights) -> Postings:

@@ -101,7 +101,7 @@ class WordRanking:
         It is at most that of a perfect answer.
         """
         source = self._source
-        row = shares_of(self._asked_words, list(map(source.in_requests, self._asked_words)), source)
+        row = shares_of(self._asked_words, source, source.example_requests)
         row *= np.float32(self._asked)
         return row
 

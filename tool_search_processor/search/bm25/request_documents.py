@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from tool_search_processor.search.bm25.fields import indexed
 from tool_search_processor.search.bm25.name_table import NameTable
-from tool_search_processor.search.bm25.postings import Posting, gathered
+from tool_search_processor.search.bm25.postings import (
+    REQUEST,
+    Posting,
+    Postings,
+    Weighed,
+    build,
+    discounted,
+    joined,
+)
 from tool_search_processor.search.bm25.snapshot import Snapshot
 from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, alternatives
 from tool_search_processor.search.bm25.word_cache import WordCache, WordSource
@@ -37,10 +45,9 @@ class _Same:
 
 
 @lru_cache(maxsize=16)
-def _prepared(same: _Same) -> tuple[Mapping[str, Posting], NameTable]:
+def _prepared(same: _Same) -> tuple[Postings, NameTable]:
     """Return the postings of the documents' keys, and their names, both numbered from 0."""
-    names = NameTable([document.name for document in same.documents])
-    return gathered(map(_read, same.documents), start=0), names
+    return build(map(_read, same.documents)), NameTable([document.name for document in same.documents])
 
 
 @lru_cache(maxsize=4)
@@ -62,12 +69,12 @@ class RequestDocuments(WordSource):
     def __init__(self, documents: Sequence[Document], snapshot: Snapshot) -> None:
         """Put documents after a snapshot's last slot; they hide stored ones of the same name."""
         self._snapshot = snapshot
-        self._postings, self._names = _prepared(_Same(documents))
+        prepared, self._names = _prepared(_Same(documents))
+        self._own = prepared.renumbered(snapshot.size)
         self._pooled = len(documents) > snapshot.total
         self.total = snapshot.total + (len(documents) if self._pooled else 0)
         self.size = snapshot.size + len(documents)
         self._evidence = WordCache(_CACHED_WORDS, lambda _: 1)
-        self._requests = WordCache(_CACHED_WORDS, lambda _: 1)
         replaced = [slot for document in documents if (slot := snapshot.slot_of(document.name)) is not None]
         self.hidden: NDArray[np.int64] = np.concatenate((snapshot.hidden, np.array(replaced, np.int64)))
         self._replaced = frozenset(replaced)
@@ -81,24 +88,32 @@ class RequestDocuments(WordSource):
         if not self._pooled:
             stored = self._snapshot.evidence(word, guess=guess)
             if stored.weights and not stored.missing:
-                return stored.extended(self._postings, start=self._snapshot.size, size=self.size)
+                return stored.extended(self._own, size=self.size)
         return super()._look_up(word, guess=guess)
 
     def find(self, term: str) -> list[Posting]:
         """Return the postings of a key, hidden slots among them."""
         found = self._snapshot.find(term)
-        own = self._postings.get(term)
-        if own is not None:
-            found.append((own[0] + np.int32(self._snapshot.size), own[1]))
-        return found
+        own = self._own.find(term)
+        return found if own is None else [*found, own]
 
     def frequency(self, term: str) -> int:
         """Return how many stored documents hold a key; if none does, how many of the request's."""
         stored = self._snapshot.frequency(term)
         if stored and not self._pooled:
             return stored
-        own = self._postings.get(term)
-        return stored if own is None else stored + len(own[0])
+        return stored + self._own.count(term)
+
+    def weighed(self, terms: Sequence[str]) -> list[Weighed]:
+        """Return the postings of several keys, hidden slots among them, but not in the sums."""
+        own = self._own.weighed(terms)
+        if not self._snapshot.frequency(REQUEST):
+            return own
+        stored = self._snapshot.weighed(terms)
+        if self._replaced:
+            replaced = self.hidden[len(self._snapshot.hidden) :]
+            stored = [discounted(posting, np.isin(posting[0], replaced)) for posting in stored]
+        return list(map(joined, stored, own))
 
     def alternatives(self, word: str) -> tuple[Alternative, ...]:
         """Return what to look up for a word that no document holds."""
@@ -108,7 +123,7 @@ class RequestDocuments(WordSource):
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:
-        return Vocabulary(self._postings)
+        return Vocabulary(self._own.terms())
 
     def named(self, key: str) -> list[int]:
         """Return the slots of the documents whose name has this key."""

@@ -13,19 +13,18 @@ like the other fields, sets whose requests are about other tools lose up to 8 po
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tool_search_processor.search.bm25.postings import REQUEST, Ids, Posting, Weights
+from tool_search_processor.search.bm25.postings import REQUEST, Weighed, Weights
 from tool_search_processor.search.bm25.source import DocumentSource
-from tool_search_processor.search.bm25.sums import Part, Sum, add_up
-from tool_search_processor.search.text import content_terms, terms_of, words
+from tool_search_processor.search.text import content_terms, words
 
 _WHOLE = REQUEST + "="
 """Begins the key of a whole request."""
@@ -55,78 +54,49 @@ _MOST_CHARACTERS = 4 * _CHARACTERS
 class ExampleRequests:
     """The documents of a source that have example requests, numbered on their own: often they are few."""
 
-    __slots__ = ("_places", "slots", "total")
+    __slots__ = ("_numbers", "slots", "total")
 
     def __init__(self, source: DocumentSource) -> None:
         """Look them up."""
-        weights = np.zeros(source.size, np.float32)
-        for ids, held in source.find(REQUEST):
-            weights[ids] = held
-        weights[source.hidden] = 0
-        self.slots: NDArray[np.int64] = weights.nonzero()[0]
-        """Their slots, ascending."""
-        self.total = float(weights.sum(dtype=np.float64))
+        [(ids, _, total)] = source.weighed([REQUEST])
+        self.total = total
         """The weight of a word that all of their requests hold, added up over them."""
-        self._places: Ids | None = None
+        asked = np.zeros(source.size, np.bool_)
+        asked[ids] = True
+        asked[source.hidden] = False
+        self.slots: NDArray[np.int64] = asked.nonzero()[0]
+        """Their slots, ascending."""
+        self._numbers: NDArray[np.intp] | None = None
         if len(self.slots) < source.size:
-            self._places = np.full(source.size, -1, np.int32)
-            self._places[self.slots] = np.arange(len(self.slots), dtype=np.int32)
+            self._numbers = np.full(source.size, len(self.slots), np.intp)
+            self._numbers[self.slots] = np.arange(len(self.slots))
 
-    def of(self, posting: Posting) -> Posting:
-        """Return a posting by the numbers of these documents, without any others."""
-        if self._places is None:
-            return posting
-        places = self._places.take(posting[0])
-        kept = (places >= 0).nonzero()[0]
-        return (places, posting[1]) if len(kept) == len(places) else (places[kept], posting[1][kept])
+    def numbers(self, ids: NDArray[np.integer]) -> NDArray[np.intp]:
+        """Return the numbers of some documents of the source; others have one more than the last."""
+        return ids.astype(np.intp, copy=False) if self._numbers is None else self._numbers.take(ids)
+
+    def summed(self, found: Sequence[Weighed], factors: Sequence[float], *, start: float) -> Weights:
+        """Return, for each of these documents and at the end for all others, the sum of some postings.
+
+        Args:
+            found: The postings.
+            factors: What the weights of each are multiplied by.
+            start: What is added to every sum.
+        """
+        row = np.full(len(self.slots) + 1, start, np.float32)
+        ids, weights, _ = zip(*found, strict=True)
+        held = np.concatenate(weights)
+        held *= np.repeat(np.array(factors, np.float32), list(map(len, ids)))
+        # One call for all words: a call takes as long as 500 additions.
+        np.add.at(row, self.numbers(np.concatenate(ids, dtype=np.intp)), held)
+        return row
 
     def add(self, row: Weights, to: Weights) -> None:
         """Add one number for each of these documents to those of all documents of the source."""
-        if self._places is None:
+        if self._numbers is None:
             to += row
         else:
             to[self.slots] += row
-
-
-class RequestSource(DocumentSource):
-    """Documents in whose example requests words are looked up."""
-
-    @property
-    @abstractmethod
-    def example_requests(self) -> ExampleRequests:
-        """The documents that have example requests."""
-
-
-class RequestWord(Sum):
-    """The documents whose example requests hold a word, by their number there, and what it adds to each.
-
-    Its terms are looked up, but no synonyms: the requests of different people bring their own.
-    """
-
-    __slots__ = ("possible", "total")
-
-    def __init__(self, word: str, source: RequestSource) -> None:
-        """Look the word up."""
-        asked = source.example_requests
-        parts: list[Part] = []
-        self.possible = 0.0
-        """What it would add to a document whose requests say nothing else."""
-        self.total = 0.0
-        """What it adds to all documents together."""
-        for term in terms_of(word):
-            found = [asked.of(posting) for posting in source.find(REQUEST + term)]
-            # In double precision, so that the order of the documents doesn't show.
-            held = sum([_added(weights) for _, weights in found])
-            rarity = math.log(1 + (asked.total - held + _SMOOTHING) / (held + _SMOOTHING))
-            self.possible += rarity
-            self.total += rarity * held
-            parts += [(places, weights, rarity) for places, weights in found]
-        super().__init__(parts, size=len(asked.slots))
-
-
-def _added(weights: Weights) -> float:
-    """Return the sum of weights in double precision; most words have few, for which numpy takes longer."""
-    return sum(weights.tolist()) if len(weights) < 32 else float(weights.astype(np.float64).sum())
 
 
 _CACHED_WORDS = 50_000
@@ -149,8 +119,8 @@ class _ReadRequest(NamedTuple):
 @lru_cache(_CACHED_REQUESTS)
 def _read(request: str) -> _ReadRequest:
     """Read a request; one often leads to several tools, and comes back with every change."""
-    lines = [_terms(words(line[:_CHARACTERS])) for line in request.split("\n")]
-    keys = dict.fromkeys(chain.from_iterable(map(_keys, words(request[:_MOST_CHARACTERS]))))
+    lines = [_keys_of(words(line[:_CHARACTERS])) for line in request.split("\n")]
+    keys = _keys_of(words(request[:_MOST_CHARACTERS]))
     length = max(map(len, lines))
     share = min(1.0, 1 / (1 - _NORMALIZATION + _NORMALIZATION * length / _PIVOT))
     return _ReadRequest(tuple(keys), share, tuple(map(_whole, filter(None, lines))))
@@ -190,32 +160,39 @@ def request_weights(requests: Iterable[str], said: Mapping[str, float]) -> dict[
     return weights
 
 
-def shares_of(asked: Sequence[str], found: Sequence[RequestWord], source: RequestSource) -> Weights:
+def shares_of(asked: Sequence[str], source: DocumentSource, requests: ExampleRequests) -> Weights:
     """Return how well requests fit a query, a number from 0 to 1 for each document that has any.
+
+    Words are looked up as they are, without synonyms: the requests of different people bring their own.
 
     Args:
         asked: The words of the query.
-        found: What each of them finds.
-        source: Where they were looked up.
+        source: Where to look them up.
+        requests: Its documents that have requests.
     """
-    requests = source.example_requests
-    row = np.zeros(len(requests.slots), np.float32)
-    add_up(found, row)
-    possible, total = sum(word.possible for word in found), sum(word.total for word in found)
-    others = _COMMON / (len(row) - 1 + _NONE_ASKED)
-    row -= np.float32(total * others / (1 + others))
+    keys = list(chain.from_iterable(map(_keys, asked)))
+    if not keys:
+        return np.zeros(len(requests.slots), np.float32)
+    *found, (whole, said, _) = source.weighed([*keys, _whole(keys)])
+    totals = [total for _, _, total in found]
+    most = requests.total + _SMOOTHING
+    rarities = [math.log(1 + (most - total) / (total + _SMOOTHING)) for total in totals]
+    others = _COMMON / (len(requests.slots) - 1 + _NONE_ASKED)
+    common = sum(map(mul, rarities, totals))
+    row = requests.summed(found, rarities, start=-common * others / (1 + others))
     np.maximum(row, 0, out=row)
     # s³ / (1 + s³) never reaches 1, so more requests always count more; s is the row times a number.
     cubes = row * row
     cubes *= row
+    possible = sum(rarities)
     scale = _WEIGHT * (1 + others) / possible if possible else 1.0
     np.add(cubes, np.float32(scale**-3), out=row)
     np.divide(cubes, row, out=row)
     np.sqrt(row, out=row)
-    if terms := _terms(asked):
-        for places, held in map(requests.of, source.find(_whole(terms))):
-            np.maximum.at(row, places, held)
-    return row
+    if len(whole):
+        places = requests.numbers(whole)
+        row[places] = np.maximum(row.take(places), said)
+    return row[:-1]
 
 
 def word_in(key: str) -> str:
@@ -223,10 +200,10 @@ def word_in(key: str) -> str:
     return "" if key.startswith(_WHOLE) else key.removeprefix(REQUEST)
 
 
-def _terms(found: Iterable[str]) -> frozenset[str]:
-    return frozenset(chain.from_iterable(map(content_terms, found)))
+def _keys_of(found: Iterable[str]) -> dict[str, None]:
+    return dict.fromkeys(chain.from_iterable(map(_keys, found)))
 
 
-def _whole(terms: Iterable[str]) -> str:
-    """Return the key of a whole request: its terms in any order."""
-    return _WHOLE + " ".join(sorted(terms))
+def _whole(keys: Iterable[str]) -> str:
+    """Return the key of a whole request: the keys of its words in any order, each once."""
+    return _WHOLE + "".join(sorted(set(keys)))

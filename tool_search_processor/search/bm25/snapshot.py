@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from tool_search_processor.search.bm25 import postings
 from tool_search_processor.search.bm25.fields import indexed
 from tool_search_processor.search.bm25.name_table import NameTable
-from tool_search_processor.search.bm25.postings import Posting, Postings, gathered
+from tool_search_processor.search.bm25.postings import (
+    Posting,
+    Postings,
+    Weighed,
+    discounted,
+    gathered,
+    joined,
+)
 from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, alternatives
 from tool_search_processor.search.bm25.word_cache import WordCache, WordSource
 from tool_search_processor.search.masks import Mask, Masks
@@ -27,8 +34,6 @@ _ALTERNATIVES = 4_096
 _HELD = 4_000_000
 """This many numbers of 4 bytes, plus 24 for each of at most a million documents, are cached of what the words
 of queries found."""
-_HELD_REQUESTS = 12_000_000
-"""The same of what they found in example requests."""
 
 
 class Base:
@@ -107,7 +112,6 @@ class Snapshot(WordSource):
         self.hidden = np.array(sorted(dead_slots), np.int64)
         self._masks = Masks(self.size)
         self._evidence = WordCache(_HELD + 24 * min(self.size, 1_000_000), attrgetter("cost"))
-        self._requests = WordCache(_HELD_REQUESTS, attrgetter("cost"))
         self._alternatives: dict[str, tuple[Alternative, ...]] = {}
 
     def slot_of(self, name: str) -> int | None:
@@ -134,6 +138,17 @@ class Snapshot(WordSource):
         count = self.base.postings.count(term) - self.dead.get(term, 0)
         added = self.tail.postings.get(term)
         return count if added is None else count + len(added[0])
+
+    def weighed(self, terms: Sequence[str]) -> list[Weighed]:
+        """Return the postings of several terms, including dead slots, which are not in the sums."""
+        found = self.base.postings.weighed(terms)
+        if self.dead or self.tail.postings:
+            for place, term in enumerate(terms):
+                if (added := self.tail.postings.get(term)) is not None:
+                    found[place] = joined(found[place], (*added, sum(added[1].tolist())))
+                if term in self.dead:
+                    found[place] = discounted(found[place], self.positions.take(found[place][0]) < 0)
+        return found
 
     def alternatives(self, word: str) -> tuple[Alternative, ...]:
         """Return what to look up instead of a word that no document holds."""

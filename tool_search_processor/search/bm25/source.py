@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tool_search_processor.search.bm25.postings import Posting
+from tool_search_processor.search.bm25.postings import Posting, Weighed
 from tool_search_processor.search.bm25.spelling import Alternative
 
 
@@ -29,6 +29,10 @@ class DocumentSource(ABC):
     @abstractmethod
     def find(self, term: str) -> list[Posting]:
         """Return the postings of a key, including those of removed documents."""
+
+    @abstractmethod
+    def weighed(self, terms: Sequence[str]) -> list[Weighed]:
+        """Return the postings of several keys; removed documents are among them, but not in the sums."""
 
     @abstractmethod
     def alternatives(self, word: str) -> Sequence[Alternative]:

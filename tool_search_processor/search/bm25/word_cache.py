@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TypeVar
 
-from tool_search_processor.search.bm25.request_field import ExampleRequests, RequestSource, RequestWord
+from tool_search_processor.search.bm25.request_field import ExampleRequests
+from tool_search_processor.search.bm25.source import DocumentSource
 from tool_search_processor.search.bm25.word_evidence import WordEvidence, evidence_of
 
 _KeyT = TypeVar("_KeyT")
@@ -35,11 +36,10 @@ class WordCache(dict[_KeyT, _FoundT]):
         return found
 
 
-class WordSource(RequestSource):
+class WordSource(DocumentSource):
     """Documents in which each word of a query is looked up once."""
 
     _evidence: WordCache[tuple[str, bool], WordEvidence]
-    _requests: WordCache[str, RequestWord]
 
     @cached_property
     def example_requests(self) -> ExampleRequests:
@@ -55,10 +55,6 @@ class WordSource(RequestSource):
         """
         found = self._evidence.get((word, guess))
         return found or self._evidence.keep((word, guess), self._look_up(word, guess=guess))
-
-    def in_requests(self, word: str) -> RequestWord:
-        """Return what a word of a query finds in example requests."""
-        return self._requests.get(word) or self._requests.keep(word, RequestWord(word, self))
 
     def _look_up(self, word: str, *, guess: bool) -> WordEvidence:
         return evidence_of(word, source=self, guess=guess)

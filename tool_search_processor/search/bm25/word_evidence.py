@@ -8,7 +8,7 @@ from itertools import compress
 
 import numpy as np
 
-from tool_search_processor.search.bm25.postings import Posting
+from tool_search_processor.search.bm25.postings import Postings
 from tool_search_processor.search.bm25.query import idf, keys_of
 from tool_search_processor.search.bm25.source import DocumentSource
 from tool_search_processor.search.bm25.sums import Part, Sum, summed
@@ -62,17 +62,11 @@ class WordEvidence(Sum):
             self.bits = np.packbits(self.marked()).tobytes()
         return self.bits
 
-    def extended(self, own: Mapping[str, Posting], *, start: int, size: int) -> WordEvidence:
-        """Return a copy with a request's documents after the slots.
-
-        Args:
-            own: The postings of their keys, numbered from 0.
-            start: The slot of the first.
-            size: The number of slots with theirs.
-        """
+    def extended(self, own: Postings, *, size: int) -> WordEvidence:
+        """Return a copy with a request's documents after the slots; `size` counts theirs too."""
         extended = copy(self)
-        added = [(*own[key], weight) for key, weight in self.weights.items() if key in own]
-        more = [(numbers + np.int32(start), held, weight) for numbers, held, weight in added]
+        found = ((own.find(key), weight) for key, weight in self.weights.items())
+        more = [(*posting, weight) for posting, weight in found if posting]
         extended.size, extended.parts, extended.bits = size, [*self.parts, *more], None
         return extended
 
