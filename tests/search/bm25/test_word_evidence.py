@@ -10,8 +10,7 @@ import pytest
 from tool_search_processor.search.bm25 import word_evidence
 from tool_search_processor.search.bm25.postings import Posting
 from tool_search_processor.search.bm25.spelling import Alternative
-from tool_search_processor.search.bm25.sums import add_up
-from tool_search_processor.search.bm25.word_evidence import WordEvidence, matched_words
+from tool_search_processor.search.bm25.word_evidence import WordEvidence, add_up, matched_words
 
 
 class Held:

@@ -15,8 +15,7 @@ from tool_search_processor.search.bm25.query import ParsedQuery, idf, joined, pa
 from tool_search_processor.search.bm25.request_documents import RequestDocuments
 from tool_search_processor.search.bm25.request_field import shares_of
 from tool_search_processor.search.bm25.snapshot import Snapshot
-from tool_search_processor.search.bm25.sums import add_up
-from tool_search_processor.search.bm25.word_evidence import WordEvidence
+from tool_search_processor.search.bm25.word_evidence import WordEvidence, add_up
 from tool_search_processor.search.protocol import Document
 from tool_search_processor.search.text import terms_of
 

@@ -22,8 +22,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tool_search_processor.search.bm25.postings import REQUEST, Weighed, Weights
+from tool_search_processor.search.bm25.postings import REQUEST, Weights
 from tool_search_processor.search.bm25.source import DocumentSource
+from tool_search_processor.search.bm25.sums import Places, add_at_places
 from tool_search_processor.search.text import content_terms, words
 
 _WHOLE = REQUEST + "="
@@ -66,30 +67,14 @@ class ExampleRequests:
         asked[source.hidden] = False
         self.slots: NDArray[np.int64] = asked.nonzero()[0]
         """Their slots, ascending."""
-        self._numbers: NDArray[np.intp] | None = None
+        self._numbers: Places | None = None
         if len(self.slots) < source.size:
             self._numbers = np.full(source.size, len(self.slots), np.intp)
             self._numbers[self.slots] = np.arange(len(self.slots))
 
-    def numbers(self, ids: NDArray[np.integer]) -> NDArray[np.intp]:
+    def place(self, ids: NDArray[np.integer]) -> Places:
         """Return the numbers of some documents of the source; others have one more than the last."""
         return ids.astype(np.intp, copy=False) if self._numbers is None else self._numbers.take(ids)
-
-    def summed(self, found: Sequence[Weighed], factors: Sequence[float], *, start: float) -> Weights:
-        """Return, for each of these documents and at the end for all others, the sum of some postings.
-
-        Args:
-            found: The postings.
-            factors: What the weights of each are multiplied by.
-            start: What is added to every sum.
-        """
-        row = np.full(len(self.slots) + 1, start, np.float32)
-        ids, weights, _ = zip(*found, strict=True)
-        held = np.concatenate(weights)
-        held *= np.repeat(np.array(factors, np.float32), list(map(len, ids)))
-        # One call for all words: a call takes as long as 500 additions.
-        np.add.at(row, self.numbers(np.concatenate(ids, dtype=np.intp)), held)
-        return row
 
     def add(self, row: Weights, to: Weights) -> None:
         """Add one number for each of these documents to those of all documents of the source."""
@@ -179,7 +164,9 @@ def shares_of(asked: Sequence[str], source: DocumentSource, requests: ExampleReq
     rarities = [math.log(1 + (most - total) / (total + _SMOOTHING)) for total in totals]
     others = _COMMON / (len(requests.slots) - 1 + _NONE_ASKED)
     common = sum(map(mul, rarities, totals))
-    row = requests.summed(found, rarities, start=-common * others / (1 + others))
+    row = np.full(len(requests.slots) + 1, -common * others / (1 + others), np.float32)
+    parts = [(ids, weights, rarity) for (ids, weights, _), rarity in zip(found, rarities, strict=True)]
+    add_at_places(parts, row, place=requests.place)
     np.maximum(row, 0, out=row)
     # s³ / (1 + s³) never reaches 1, so more requests always count more; s is the row times a number.
     cubes = row * row
@@ -190,7 +177,7 @@ def shares_of(asked: Sequence[str], source: DocumentSource, requests: ExampleReq
     np.divide(cubes, row, out=row)
     np.sqrt(row, out=row)
     if len(whole):
-        places = requests.numbers(whole)
+        places = requests.place(whole)
         row[places] = np.maximum(row.take(places), said)
     return row[:-1]
 
