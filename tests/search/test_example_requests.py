@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from tests.search.fake_embedder import FakeEmbedder
 from tests.search.makers import MAKERS
+from tests.support import names
 from tool_search_processor import Tool
-from tool_search_processor.search.bm25 import BM25Index
+from tool_search_processor.search.bm25 import BM25Index, request_field
 from tool_search_processor.search.bm25.fields import analyze, indexed
 from tool_search_processor.search.bm25.postings import REQUEST
 from tool_search_processor.search.bm25.request_documents import RequestDocuments
@@ -120,6 +121,24 @@ def test_words_weigh_what_they_do_in_the_documents_that_are_left(first, second, 
     source = RequestDocuments.of(extra, index._snapshot) if extra else index._snapshot
     assert [total for _, _, total in source.weighed(words)] == expected
     assert len(source.example_requests.slots) == sum(REQUEST in one for one in analyses)
+
+
+@pytest.mark.parametrize("asked_of", [3, 1])
+def test_frequent_words_say_as_much_as_rows_as_at_places(monkeypatch, asked_of):
+    documents = [
+        asked(document, *ASKED[number % 3 :]) if number % asked_of == 0 else document
+        for number, document in enumerate(catalog())
+    ]
+    at_places = [filled(BM25Index, documents).search(query) for query in QUERIES]
+    monkeypatch.setattr(request_field, "_MANY", 0)
+    monkeypatch.setattr(request_field, "_FREQUENT", 1000)
+    index = filled(BM25Index, documents)
+    for _ in range(2):  # made, and then kept
+        as_rows = [index.search(query) for query in QUERIES]
+        assert list(map(names, as_rows)) == list(map(names, at_places))
+        for one, other in zip(as_rows, at_places, strict=True):
+            assert [hit.score for hit in one] == pytest.approx([hit.score for hit in other])
+    assert index._snapshot.example_requests._rows
 
 
 @pytest.mark.parametrize("query", ["what is it", "the", "?", "\0="])

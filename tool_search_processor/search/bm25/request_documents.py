@@ -21,8 +21,9 @@ from tool_search_processor.search.bm25.postings import (
 )
 from tool_search_processor.search.bm25.snapshot import Snapshot
 from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, alternatives
-from tool_search_processor.search.bm25.word_cache import WordCache, WordSource
+from tool_search_processor.search.bm25.word_cache import WordCache
 from tool_search_processor.search.bm25.word_evidence import WordEvidence
+from tool_search_processor.search.bm25.word_source import WordSource
 from tool_search_processor.search.protocol import Document
 
 _read = lru_cache(maxsize=2_048)(indexed)

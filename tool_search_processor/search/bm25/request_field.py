@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from tool_search_processor.search.bm25.postings import REQUEST, Weights
 from tool_search_processor.search.bm25.source import DocumentSource
-from tool_search_processor.search.bm25.sums import Places, add_at_places
+from tool_search_processor.search.bm25.sums import Part, Places, add_at_places
+from tool_search_processor.search.bm25.word_cache import WordCache
 from tool_search_processor.search.text import content_terms, words
 
 _WHOLE = REQUEST + "="
@@ -47,6 +48,12 @@ _NORMALIZATION = 0.6
 _PIVOT = 8.0
 _SMOOTHING = 0.4
 """What is added to the weights of a word in all tools: about that of a word in one request."""
+_FREQUENT = 30
+"""A word of this part of all weight is in about a tenth of the documents, if each has ten requests."""
+_MANY = 2_000
+"""The fewest documents with requests among which rows pay."""
+_HELD = 12_000_000
+"""So many numbers of 4 bytes are kept as rows."""
 _CACHED_REQUESTS = 4_000
 _CHARACTERS = 500
 _MOST_CHARACTERS = 4 * _CHARACTERS
@@ -55,7 +62,7 @@ _MOST_CHARACTERS = 4 * _CHARACTERS
 class ExampleRequests:
     """The documents of a source that have example requests, numbered on their own: often they are few."""
 
-    __slots__ = ("_numbers", "slots", "total")
+    __slots__ = ("_numbers", "_rows", "frequent", "slots", "total")
 
     def __init__(self, source: DocumentSource) -> None:
         """Look them up."""
@@ -71,10 +78,22 @@ class ExampleRequests:
         if len(self.slots) < source.size:
             self._numbers = np.full(source.size, len(self.slots), np.intp)
             self._numbers[self.slots] = np.arange(len(self.slots))
+        self.frequent = total / _FREQUENT if len(self.slots) >= _MANY else math.inf
+        """A word of more weight is added as a row, which is then faster than at places."""
+        self._rows: WordCache[str, Weights] = WordCache(_HELD, len)
 
     def place(self, ids: NDArray[np.integer]) -> Places:
         """Return the numbers of some documents of the source; others have one more than the last."""
         return ids.astype(np.intp, copy=False) if self._numbers is None else self._numbers.take(ids)
+
+    def row_of(self, key: str, part: Part) -> Weights:
+        """Return a key's posting as a row, made once; a row has one number more than there are documents."""
+        row = self._rows.get(key)
+        if row is None:
+            row = np.zeros(len(self.slots) + 1, np.float32)
+            add_at_places([part], row, place=self.place)
+            self._rows.keep(key, row)
+        return row
 
     def add(self, row: Weights, to: Weights) -> None:
         """Add one number for each of these documents to those of all documents of the source."""
@@ -165,7 +184,12 @@ def shares_of(asked: Sequence[str], source: DocumentSource, requests: ExampleReq
     others = _COMMON / (len(requests.slots) - 1 + _NONE_ASKED)
     common = sum(map(mul, rarities, totals))
     row = np.full(len(requests.slots) + 1, -common * others / (1 + others), np.float32)
-    parts = [(ids, weights, rarity) for (ids, weights, _), rarity in zip(found, rarities, strict=True)]
+    parts: list[Part] = []
+    for key, (ids, weights, held), rarity in zip(keys, found, rarities, strict=True):
+        if held > requests.frequent:
+            row += requests.row_of(key, (ids, weights, rarity))
+        else:
+            parts.append((ids, weights, rarity))
     add_at_places(parts, row, place=requests.place)
     np.maximum(row, 0, out=row)
     # s³ / (1 + s³) never reaches 1, so more requests always count more; s is the row times a number.

@@ -22,7 +22,8 @@ from tool_search_processor.search.bm25.postings import (
     joined,
 )
 from tool_search_processor.search.bm25.spelling import Alternative, Vocabulary, alternatives
-from tool_search_processor.search.bm25.word_cache import WordCache, WordSource
+from tool_search_processor.search.bm25.word_cache import WordCache
+from tool_search_processor.search.bm25.word_source import WordSource
 from tool_search_processor.search.masks import Mask, Masks
 from tool_search_processor.search.protocol import Document
 
