@@ -16,6 +16,17 @@ class Calls:
     number: int = 0
 
 
+class Compared(str):
+    """A string whose comparisons are calls."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        """Compare as strings do."""
+        return str.__eq__(self, other)
+
+
 @contextmanager
 def counted_calls(*, most: int = sys.maxsize) -> Iterator[Calls]:
     """Count the functions that this thread calls inside; at the first one beyond `most`, fail at once."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.counted import Compared, counted_calls
 from tests.search.fake_embedder import FakeEmbedder
 from tool_search_processor import Tool, ToolSearchProcessor
 from tool_search_processor.errors import ConfigurationError
@@ -48,6 +49,14 @@ async def test_a_hit_of_a_request_s_own_tools_holds_that_request_s_tool():
 )
 async def test_only_tools_of_the_wanted_types_are_found(types, expected):
     assert await names(ToolSearchProcessor(TOOLS), "email", tool_types=types) == expected
+
+
+async def test_a_long_list_of_wanted_types_holds_nobody_up():
+    tools = [Tool(f"tool_{number}", tool_type=Compared("custom")) for number in range(500)]
+    search, types = ToolSearchProcessor(tools), [f"type_{number}" for number in range(5000)]
+    assert await names(search, "tool", tool_types="custom", limit=500) == [tool.name for tool in tools]
+    with counted_calls(most=500_000):
+        assert await names(search, "tool", tool_types=types) == []
 
 
 async def test_a_mode_ranks_by_its_own_list():

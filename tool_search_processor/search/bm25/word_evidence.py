@@ -75,7 +75,7 @@ class WordEvidence:
         return self.bits
 
     def holding(self, slots: Ids) -> NDArray[np.bool_]:
-        """Return, for each of some slots, whether its document has a number here."""
+        """Return, for each of some slots, whether its document matches the word."""
         if len(slots) > _MANY:
             return self.marked().take(slots)
         held = np.zeros(len(slots), np.bool_)
@@ -87,7 +87,7 @@ class WordEvidence:
         return held
 
     def marked(self) -> NDArray[np.bool_]:
-        """Return, for every slot, whether its document has a number here."""
+        """Return, for every slot, whether its document matches the word."""
         marks = np.zeros(self.size, np.bool_)
         if self.everywhere is not None:
             np.greater(self.everywhere, 0, out=marks[: len(self.everywhere)])
